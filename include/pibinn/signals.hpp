@@ -1,0 +1,59 @@
+// room: problem
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "pibinn/matrix.hpp"
+#include "pibinn/operator.hpp"
+#include "pibinn/random.hpp"
+
+namespace pibinn {
+
+/// Bernoulli-Gaussian sparse signals: each entry is non-zero with probability `density` (or exactly
+/// the entries of `support` are), its value N(0, 1). A signal that would be all zero gets one
+/// non-zero entry at a random place, since the paper's nmse divides by its norm.
+struct SparsePrior {
+    double density = 0.05;
+    std::vector<std::uint32_t> support;  ///< fixed support; empty means random
+};
+
+/// Row i is drawn from the stream (seed, purpose, i), whatever the number of rows or threads.
+Batch draw_signals(const SparsePrior& prior, std::size_t count, std::size_t n, std::uint64_t seed,
+                   Purpose purpose, ThreadPool& pool);
+
+/// Adds N(0, noise_std^2) to every entry, row i from the stream (seed, purpose, i).
+void add_noise(BatchView y, double noise_std, std::uint64_t seed, Purpose purpose, ThreadPool& pool);
+
+/// Signals and their measurements, one pair a row.
+struct DataSet {
+    Batch x;
+    Batch y;
+};
+
+/// What a network is trained on and judged by.
+struct Problem {
+    Operator op;
+    DataSet train;
+    DataSet test;
+    double noise_std = 0;
+};
+
+/// The synthetic problem of a seed. Operator, training and test sets come from separate streams.
+struct SyntheticSpec {
+    std::size_t m = 50;
+    std::size_t n = 100;
+    StructureKind structure = StructureKind::dense;
+    std::size_t repeat = 100;  ///< of `repeated`; m x n is then the block
+    OperatorEnsemble ensemble = OperatorEnsemble::gaussian;
+    SparsePrior prior;
+    std::size_t train = 4000;
+    std::size_t test = 1000;
+    double noise_std = 0;
+};
+
+Problem make_synthetic(const SyntheticSpec& spec, std::uint64_t seed, ThreadPool& pool);
+/// The same on an operator that is already there.
+Problem make_synthetic(const SyntheticSpec& spec, Operator op, std::uint64_t seed, ThreadPool& pool);
+
+}  // namespace pibinn

@@ -1,0 +1,101 @@
+// room: algebra
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace pibinn {
+
+enum class StructureKind { dense, repeated, blocks, mask };
+
+std::string_view to_string(StructureKind kind);
+StructureKind parse_structure_kind(std::string_view name);
+
+/// One diagonal block of the m x n matrix; its links are numbered from `first_link` on.
+struct Block {
+    std::size_t row = 0;
+    std::size_t col = 0;
+    std::size_t rows = 0;
+    std::size_t cols = 0;
+    std::size_t first_link = 0;
+    bool operator==(const Block&) const = default;
+};
+
+/// Which links of an m x n matrix exist. Off-structure weights do not exist: they are not stored,
+/// not trained, not counted. The operator and the weights of every layer share one structure.
+///
+/// Links are numbered by signal entry (column), then by measurement (row): all the links of one
+/// output of a layer stand together. `repeated` numbers the links of one block only, since the
+/// same values serve every repetition.
+class Structure {
+public:
+    Structure() = default;
+
+    static Structure dense(std::size_t m, std::size_t n);
+    /// I_u (x) A with A of m x n: `u` times the same block.
+    static Structure repeated(std::size_t m, std::size_t n, std::size_t u);
+    /// Different blocks on the diagonal, each {rows, cols}.
+    static Structure blocks(std::span<const std::pair<std::size_t, std::size_t>> shapes);
+    /// Any pattern: the links of column j are rows[offsets[j]] .. rows[offsets[j + 1] - 1],
+    /// ascending. Every row and every column must have at least one link.
+    static Structure mask(std::size_t m, std::size_t n, std::vector<std::uint32_t> offsets,
+                          std::vector<std::uint32_t> rows);
+
+    StructureKind kind() const { return kind_; }
+    std::size_t rows() const { return rows_; }      ///< m, of the whole matrix
+    std::size_t cols() const { return cols_; }      ///< n, of the whole matrix
+    std::size_t links() const { return links_; }    ///< values stored: one block's for `repeated`
+    std::size_t repeat() const { return repeat_; }  ///< u; 1 unless `repeated`
+
+    /// The diagonal blocks of one repetition; empty for `mask`.
+    std::span<const Block> diagonal() const { return blocks_; }
+    /// The pattern of `mask`; empty otherwise.
+    std::span<const std::uint32_t> offsets() const;
+    std::span<const std::uint32_t> row_indices() const;
+
+    /// Calls visit(row, col, link) for every link of the whole matrix (repetitions included).
+    template <class Visit>
+    void for_each_link(Visit&& visit) const;
+
+    bool operator==(const Structure& other) const;
+
+private:
+    struct Pattern {
+        std::vector<std::uint32_t> offsets;
+        std::vector<std::uint32_t> rows;
+        bool operator==(const Pattern&) const = default;
+    };
+
+    StructureKind kind_ = StructureKind::dense;
+    std::size_t rows_ = 0;
+    std::size_t cols_ = 0;
+    std::size_t links_ = 0;
+    std::size_t repeat_ = 1;
+    std::vector<Block> blocks_;
+    std::shared_ptr<const Pattern> pattern_;
+};
+
+template <class Visit>
+void Structure::for_each_link(Visit&& visit) const {
+    if (kind_ == StructureKind::mask) {
+        for (std::size_t j = 0; j < cols_; ++j)
+            for (std::size_t l = pattern_->offsets[j]; l < pattern_->offsets[j + 1]; ++l)
+                visit(std::size_t{pattern_->rows[l]}, j, l);
+        return;
+    }
+    const std::size_t m = rows_ / repeat_;
+    const std::size_t n = cols_ / repeat_;
+    for (std::size_t u = 0; u < repeat_; ++u)
+        for (const Block& b : blocks_)
+            for (std::size_t j = 0; j < b.cols; ++j)
+                for (std::size_t i = 0; i < b.rows; ++i)
+                    visit(u * m + b.row + i, u * n + b.col + j, b.first_link + j * b.rows + i);
+}
+
+}  // namespace pibinn

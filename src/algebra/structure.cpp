@@ -1,0 +1,115 @@
+#include "pibinn/structure.hpp"
+
+#include <array>
+
+#include <fmt/format.h>
+
+#include "core/names.hpp"
+#include "pibinn/error.hpp"
+
+namespace pibinn {
+
+namespace {
+
+constexpr NameTable<StructureKind, 4> kNames{{{StructureKind::dense, "dense"},
+                                              {StructureKind::repeated, "repeated"},
+                                              {StructureKind::blocks, "blocks"},
+                                              {StructureKind::mask, "mask"}}};
+
+void require_size(std::size_t m, std::size_t n) {
+    if (m == 0 || n == 0)
+        fail_usage(fmt::format("an operator of {} x {} has no entries", m, n),
+                   "give at least one measurement and one signal entry");
+}
+
+}  // namespace
+
+std::string_view to_string(StructureKind kind) { return name_of(kNames, kind); }
+
+StructureKind parse_structure_kind(std::string_view name) {
+    return parse_name(kNames, name, "structure");
+}
+
+Structure Structure::dense(std::size_t m, std::size_t n) {
+    Structure s = repeated(m, n, 1);
+    s.kind_ = StructureKind::dense;
+    return s;
+}
+
+Structure Structure::repeated(std::size_t m, std::size_t n, std::size_t u) {
+    require_size(m, n);
+    if (u == 0) fail_usage("a structure repeated 0 times has no links", "set repeat to 1 or more");
+    Structure s;
+    s.kind_ = StructureKind::repeated;
+    s.rows_ = m * u;
+    s.cols_ = n * u;
+    s.links_ = m * n;
+    s.repeat_ = u;
+    s.blocks_ = {Block{0, 0, m, n, 0}};
+    return s;
+}
+
+Structure Structure::blocks(std::span<const std::pair<std::size_t, std::size_t>> shapes) {
+    if (shapes.empty()) fail_usage("a structure of 0 blocks has no links", "give at least one block");
+    Structure s;
+    s.kind_ = StructureKind::blocks;
+    for (const auto& [m, n] : shapes) {
+        require_size(m, n);
+        s.blocks_.push_back(Block{s.rows_, s.cols_, m, n, s.links_});
+        s.rows_ += m;
+        s.cols_ += n;
+        s.links_ += m * n;
+    }
+    return s;
+}
+
+Structure Structure::mask(std::size_t m, std::size_t n, std::vector<std::uint32_t> offsets,
+                          std::vector<std::uint32_t> rows) {
+    require_size(m, n);
+    if (offsets.size() != n + 1 || offsets.front() != 0 || offsets.back() != rows.size())
+        fail_input(fmt::format("the mask's offsets do not describe {} columns and {} links", n,
+                               rows.size()),
+                   "offsets must have n + 1 entries, from 0 to the number of links");
+    std::vector<bool> row_seen(m, false);
+    for (std::size_t j = 0; j < n; ++j) {
+        if (offsets[j + 1] <= offsets[j])
+            fail_input(fmt::format("the mask leaves signal entry (column) {} without links", j),
+                       "an entry no measurement sees cannot be recovered; remove the column");
+        for (std::size_t l = offsets[j]; l < offsets[j + 1]; ++l) {
+            if (l >= rows.size() || rows[l] >= m || (l > offsets[j] && rows[l] <= rows[l - 1]))
+                fail_input(fmt::format("the mask's rows of column {} are not ascending below {}", j, m),
+                           "list each row once, in ascending order");
+            row_seen[rows[l]] = true;
+        }
+    }
+    for (std::size_t i = 0; i < m; ++i)
+        if (!row_seen[i])
+            fail_input(fmt::format("the mask leaves measurement (row) {} without links", i),
+                       "a measurement that sees no signal entry carries nothing; remove the row");
+    Structure s;
+    s.kind_ = StructureKind::mask;
+    s.rows_ = m;
+    s.cols_ = n;
+    s.links_ = rows.size();
+    s.pattern_ = std::make_shared<const Pattern>(Pattern{std::move(offsets), std::move(rows)});
+    return s;
+}
+
+std::span<const std::uint32_t> Structure::offsets() const {
+    return pattern_ ? std::span<const std::uint32_t>(pattern_->offsets)
+                    : std::span<const std::uint32_t>{};
+}
+
+std::span<const std::uint32_t> Structure::row_indices() const {
+    return pattern_ ? std::span<const std::uint32_t>(pattern_->rows)
+                    : std::span<const std::uint32_t>{};
+}
+
+bool Structure::operator==(const Structure& other) const {
+    const bool same_pattern =
+        pattern_ == other.pattern_ || (pattern_ && other.pattern_ && *pattern_ == *other.pattern_);
+    return kind_ == other.kind_ && rows_ == other.rows_ && cols_ == other.cols_ &&
+           repeat_ == other.repeat_ && blocks_ == other.blocks_ && same_pattern;
+}
+
+}  // namespace pibinn

@@ -1,0 +1,84 @@
+#include "core/file.hpp"
+
+#include <cerrno>
+#include <cstring>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "pibinn/error.hpp"
+
+namespace pibinn {
+
+namespace {
+
+[[noreturn]] void fail_write(const std::filesystem::path& path, int error) {
+    const std::string why = "cannot write '" + path.string() + "': " + std::strerror(error);
+    if (error == ENOSPC || error == EDQUOT) fail_io(why, "free some space or choose another --out");
+    if (error == ENOENT) fail_io(why, "create the folder first or choose another path");
+    fail_io(why, "check that the folder exists and may be written to");
+}
+
+bool is_special(const std::filesystem::path& path) {
+    std::error_code code;
+    const auto status = std::filesystem::status(path, code);
+    return std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
+}
+
+}  // namespace
+
+std::string read_file(const std::filesystem::path& path) {
+    std::error_code code;
+    if (std::filesystem::is_directory(path, code))
+        fail_io("'" + path.string() + "' is a folder, not a file", "give the path of a file");
+    std::ifstream in(path, std::ios::binary);
+    if (!in)
+        fail_io("cannot read '" + path.string() + "': " + std::strerror(errno), "check the path");
+    std::string content{std::istreambuf_iterator<char>(in), {}};
+    if (in.bad()) fail_io("reading '" + path.string() + "' failed midway", "check the disk");
+    return content;
+}
+
+AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
+    std::error_code code;
+    if (std::filesystem::is_directory(path_, code))
+        fail_io("cannot write '" + path_.string() + "': it is a folder", "give the path of a file");
+    // A device or a pipe cannot be replaced by a rename: it is written to as it is.
+    temporary_ = path_;
+    if (!is_special(path_)) temporary_ += ".tmp-" + std::to_string(::getpid());
+    descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (descriptor_ < 0) fail_write(path_, errno);
+}
+
+AtomicFile::~AtomicFile() {
+    if (descriptor_ < 0) return;
+    ::close(descriptor_);
+    if (temporary_ != path_) ::unlink(temporary_.c_str());
+}
+
+void AtomicFile::write(const void* data, std::size_t bytes) {
+    const char* from = static_cast<const char*>(data);
+    while (bytes > 0) {
+        const ssize_t done = ::write(descriptor_, from, bytes);
+        if (done < 0 && errno == EINTR) continue;
+        if (done < 0) fail_write(path_, errno);
+        from += done;
+        bytes -= static_cast<std::size_t>(done);
+    }
+}
+
+void AtomicFile::commit() {
+    if (::fsync(descriptor_) != 0 && errno != EINVAL && errno != EROFS) fail_write(path_, errno);
+    if (temporary_ != path_ && ::rename(temporary_.c_str(), path_.c_str()) != 0)
+        fail_write(path_, errno);
+    ::close(descriptor_);
+    descriptor_ = -1;
+}
+
+void write_file(const std::filesystem::path& path, const std::string& content) {
+    AtomicFile file(path);
+    file.write(content);
+    file.commit();
+}
+
+}  // namespace pibinn

@@ -1,0 +1,120 @@
+#include "pibinn/thread_pool.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace pibinn {
+
+namespace {
+// Set while a thread runs a task, so that nested run() calls stay on that thread.
+thread_local bool inside_task = false;
+}  // namespace
+
+struct ThreadPool::State {
+    std::mutex mutex;
+    std::condition_variable work_ready;
+    std::condition_variable work_done;
+    std::vector<std::thread> workers;
+
+    const std::function<void(std::size_t)>* task = nullptr;
+    std::size_t count = 0;
+    std::atomic<std::size_t> next{0};
+    std::size_t busy = 0;
+    std::size_t generation = 0;
+    bool closing = false;
+    std::exception_ptr failure;
+    std::mutex one_run_at_a_time;
+
+    void drain() {
+        inside_task = true;
+        for (std::size_t i = next++; i < count; i = next++) {
+            try {
+                (*task)(i);
+            } catch (...) {
+                std::lock_guard lock(mutex);
+                if (!failure) failure = std::current_exception();
+                next = count;
+            }
+        }
+        inside_task = false;
+    }
+
+    void work() {
+        std::size_t seen = 0;
+        std::unique_lock lock(mutex);
+        while (true) {
+            work_ready.wait(lock, [&] { return closing || generation != seen; });
+            if (closing) return;
+            seen = generation;
+            lock.unlock();
+            drain();
+            lock.lock();
+            if (--busy == 0) work_done.notify_one();
+        }
+    }
+};
+
+ThreadPool::ThreadPool(std::size_t threads) : state_(std::make_unique<State>()) {
+    if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
+    for (std::size_t i = 1; i < threads; ++i)
+        state_->workers.emplace_back([state = state_.get()] { state->work(); });
+}
+
+ThreadPool::~ThreadPool() {
+    {
+        std::lock_guard lock(state_->mutex);
+        state_->closing = true;
+    }
+    state_->work_ready.notify_all();
+    for (auto& worker : state_->workers) worker.join();
+}
+
+std::size_t ThreadPool::threads() const { return state_->workers.size() + 1; }
+
+void ThreadPool::run(std::size_t count, const std::function<void(std::size_t)>& task) {
+    if (count == 0) return;
+    if (inside_task || state_->workers.empty() || count == 1) {
+        for (std::size_t i = 0; i < count; ++i) task(i);
+        return;
+    }
+    std::lock_guard one(state_->one_run_at_a_time);
+    {
+        std::lock_guard lock(state_->mutex);
+        state_->task = &task;
+        state_->count = count;
+        state_->next = 0;
+        state_->busy = state_->workers.size();
+        state_->failure = nullptr;
+        ++state_->generation;
+    }
+    state_->work_ready.notify_all();
+    state_->drain();
+    std::unique_lock lock(state_->mutex);
+    state_->work_done.wait(lock, [&] { return state_->busy == 0; });
+    if (state_->failure) std::rethrow_exception(state_->failure);
+}
+
+void ThreadPool::run_chunks(
+    std::size_t count, std::size_t chunk,
+    const std::function<void(std::size_t, std::size_t, std::size_t)>& task) {
+    const std::size_t chunks = (count + chunk - 1) / chunk;
+    run(chunks, [&](std::size_t c) { task(c, c * chunk, std::min(count, (c + 1) * chunk)); });
+}
+
+double ThreadPool::sum_chunks(std::size_t count, std::size_t chunk,
+                              const std::function<double(std::size_t, std::size_t)>& partial) {
+    std::vector<double> parts((count + chunk - 1) / chunk);
+    run_chunks(count, chunk, [&](std::size_t c, std::size_t begin, std::size_t end) {
+        parts[c] = partial(begin, end);
+    });
+    double sum = 0;
+    for (double part : parts) sum += part;
+    return sum;
+}
+
+}  // namespace pibinn

@@ -1,0 +1,163 @@
+#include "pibinn/operator.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "algebra/products.hpp"
+#include "core/names.hpp"
+#include "pibinn/error.hpp"
+#include "pibinn/random.hpp"
+
+namespace pibinn {
+
+namespace {
+
+constexpr NameTable<OperatorEnsemble, 2> kNames{
+    {{OperatorEnsemble::gaussian, "gaussian"}, {OperatorEnsemble::rademacher, "rademacher"}}};
+
+}  // namespace
+
+std::string_view to_string(OperatorEnsemble ensemble) { return name_of(kNames, ensemble); }
+
+OperatorEnsemble parse_operator_ensemble(std::string_view name) {
+    return parse_name(kNames, name, "operator");
+}
+
+Operator::Operator(Structure structure, AlignedBuffer<float> values)
+    : structure_(std::move(structure)), values_(std::move(values)) {
+    if (values_.size() != structure_.links())
+        fail_input(fmt::format("expected {} operator entries, got {}", structure_.links(),
+                               values_.size()),
+                   "the operator must have one value for each link of its structure");
+    for (std::size_t i = 0; i < values_.size(); ++i)
+        if (!std::isfinite(values_[i]))
+            fail_input(fmt::format("operator entry {} is {}", i, values_[i]),
+                       "replace NaN and infinite entries");
+}
+
+Operator Operator::random(const Structure& s, OperatorEnsemble ensemble, std::uint64_t seed) {
+    Stream stream(seed, Purpose::operator_entries);
+    AlignedBuffer<float> values(s.links());
+    const auto fill = [&](std::size_t begin, std::size_t end, std::size_t m) {
+        const double deviation = 1.0 / std::sqrt(static_cast<double>(m));
+        for (std::size_t l = begin; l < end; ++l)
+            values[l] = static_cast<float>(ensemble == OperatorEnsemble::gaussian
+                                               ? deviation * stream.normal()
+                                               : (stream.bernoulli(0.5) ? deviation : -deviation));
+    };
+    for (const Block& b : s.diagonal()) fill(b.first_link, b.first_link + b.rows * b.cols, b.rows);
+    for (std::size_t j = 0; j + 1 < s.offsets().size(); ++j)
+        fill(s.offsets()[j], s.offsets()[j + 1], s.offsets()[j + 1] - s.offsets()[j]);
+    return {s, std::move(values)};
+}
+
+Operator Operator::from_dense(MatrixView<const float> a) {
+    return from_dense(a, Structure::dense(a.rows, a.cols));
+}
+
+Operator Operator::from_dense(MatrixView<const float> a, const Structure& s) {
+    if (a.rows != s.rows() || a.cols != s.cols())
+        fail_input(fmt::format("the structure is {} x {}, the matrix {} x {}", s.rows(), s.cols(),
+                               a.rows, a.cols),
+                   "give a matrix of the structure's shape");
+    AlignedBuffer<float> values(s.links());
+    std::vector<bool> seen(s.links(), false);
+    Matrix<char> linked(a.rows, a.cols);
+    s.for_each_link([&](std::size_t i, std::size_t j, std::size_t link) {
+        linked(i, j) = 1;
+        if (seen[link] && values[link] != a(i, j))
+            fail_input(fmt::format("entry ({}, {}) is {}, but the same entry of the first block is {}",
+                                   i, j, a(i, j), values[link]),
+                       "the blocks differ: use structure 'blocks' instead of 'repeated'");
+        values[link] = a(i, j);
+        seen[link] = true;
+    });
+    for (std::size_t i = 0; i < a.rows; ++i)
+        for (std::size_t j = 0; j < a.cols; ++j)
+            if (!linked(i, j) && a(i, j) != 0.0F)
+                fail_input(fmt::format("entry ({}, {}) is {}, but the structure '{}' has no link there",
+                                       i, j, a(i, j), to_string(s.kind())),
+                           "choose a structure that holds every non-zero entry");
+    return {s, std::move(values)};
+}
+
+Operator Operator::from_sparse(MatrixView<const float> a) {
+    std::vector<std::uint32_t> offsets{0};
+    std::vector<std::uint32_t> rows;
+    AlignedBuffer<float> values;
+    for (std::size_t j = 0; j < a.cols; ++j) {
+        for (std::size_t i = 0; i < a.rows; ++i)
+            if (a(i, j) != 0.0F) {
+                rows.push_back(static_cast<std::uint32_t>(i));
+                values.push_back(a(i, j));
+            }
+        offsets.push_back(static_cast<std::uint32_t>(rows.size()));
+    }
+    return {Structure::mask(a.rows, a.cols, std::move(offsets), std::move(rows)), std::move(values)};
+}
+
+void Operator::apply(ConstBatchView x, BatchView y, ThreadPool& pool) const {
+    apply_links<float>(structure_, values_, x, y, pool);
+}
+
+void Operator::adjoint(ConstBatchView y, BatchView x, ThreadPool& pool) const {
+    adjoint_links<float>(structure_, values_, y, x, pool);
+}
+
+Batch Operator::apply(ConstBatchView x, ThreadPool& pool) const {
+    Batch y(x.rows, rows());
+    apply(x, y, pool);
+    return y;
+}
+
+Batch Operator::adjoint(ConstBatchView y, ThreadPool& pool) const {
+    Batch x(y.rows, cols());
+    adjoint(y, x, pool);
+    return x;
+}
+
+Matrix<float> Operator::to_dense() const {
+    Matrix<float> a(rows(), cols());
+    structure_.for_each_link(
+        [&](std::size_t i, std::size_t j, std::size_t link) { a(i, j) = values_[link]; });
+    return a;
+}
+
+double Operator::squared_norm() const {
+    // Power iteration on A^T A of one repetition. The start has a component along every direction
+    // with probability one; 1e-12 relative change is far below what a step size needs.
+    const Structure one = structure_.repeat() > 1
+                              ? Structure::dense(rows() / structure_.repeat(), cols() / structure_.repeat())
+                              : structure_;
+    const AlignedBuffer<double> a(values_.begin(), values_.end());
+    ThreadPool serial(1);
+    Stream stream(0, Purpose::operator_entries, 1);
+    Matrix<double> x(1, one.cols());
+    Matrix<double> y(1, one.rows());
+    for (double& v : x.values()) v = stream.normal();
+    double norm = 0;
+    for (int iteration = 0; iteration < 10000; ++iteration) {
+        double length = 0;
+        for (double v : x.values()) length += v * v;
+        length = std::sqrt(length);
+        if (length == 0) return 0;
+        for (double& v : x.values()) v /= length;
+        apply_links<double>(one, a, x, y, serial);
+        double next = 0;
+        for (double v : y.values()) next += v * v;
+        adjoint_links<double>(one, a, y, x, serial);
+        const bool settled = std::abs(next - norm) <= 1e-12 * next;
+        norm = next;
+        if (settled) break;
+    }
+    return norm;
+}
+
+bool Operator::is_sign() const {
+    for (float v : values_)
+        if (v == 0.0F || std::abs(v) != std::abs(values_.front())) return false;
+    return !values_.empty();
+}
+
+}  // namespace pibinn
