@@ -1,0 +1,57 @@
+// room: model
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "pibinn/activation.hpp"
+
+namespace pibinn {
+
+enum class Architecture { unrolled, fcn };
+
+/// How a layer's links are stored.
+enum class WeightKind {
+    real,             ///< "float": 32 bits a link
+    one_bit,          ///< lambda sign(w), one lambda for the whole network
+    one_bit_layer,    ///< scale = mean|w| of the layer
+    one_bit_channel,  ///< scale = mean|w| of the links of one output
+    ternary           ///< s clamp(round(w / s), -1, 1), s = mean|w| of the layer
+};
+
+/// What a layer does beside the paper's update; all off is `plain`, all on is `accelerated`.
+struct Update {
+    bool residual_threshold = false;  ///< theta_k scales with mean|r_k| of the signal at hand
+    bool momentum = false;            ///< beta_k: v_k = x_{k-1} + beta_k (x_{k-1} - x_{k-2})
+    bool onsager = false;             ///< omega_k: r_k gains omega_k (||x_{k-1}||_0 / m) r_{k-1}
+
+    static Update plain() { return {}; }
+    static Update accelerated() { return {true, true, true}; }
+    bool is_plain() const { return !residual_threshold && !momentum && !onsager; }
+    bool operator==(const Update&) const = default;
+};
+
+struct NetworkSpec {
+    Architecture architecture = Architecture::unrolled;
+    std::size_t layers = 20;
+    Activation activation = Activation::soft;
+    WeightKind weights = WeightKind::one_bit;
+    Update update = Update::accelerated();
+    double delta = 1.0;
+
+    /// Throws a usage error for combinations that do not exist.
+    void validate() const;
+    bool has_thresholds() const { return activation != Activation::relu; }
+    bool operator==(const NetworkSpec&) const = default;
+};
+
+std::string_view to_string(Architecture architecture);
+std::string_view to_string(WeightKind kind);
+std::string_view to_string(const Update& update);  ///< "plain" or "accelerated"
+Architecture parse_architecture(std::string_view name);
+WeightKind parse_weight_kind(std::string_view name);
+
+/// Bits one link takes in the model file.
+std::size_t bits_per_link(WeightKind kind);
+
+}  // namespace pibinn

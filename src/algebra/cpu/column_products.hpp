@@ -1,0 +1,44 @@
+#pragma once
+
+#include <span>
+
+#include "algebra/backend.hpp"
+#include "algebra/cpu/row_kernels.hpp"
+
+namespace pibinn::cpu {
+
+/// The links of one block, laid out for the kernels, and the four products a layer needs of them.
+/// A full block is kept as n padded columns of m; a mask stays a list of links. Each product takes
+/// the sparse way (supports only) or the dense one (matrix product), whichever costs less.
+class ColumnProducts {
+public:
+    explicit ColumnProducts(const LinkBlock& block);
+
+    std::size_t m() const { return block_.m; }
+    std::size_t n() const { return block_.n; }
+    std::size_t m_stride() const { return padded(block_.m); }
+    std::size_t n_stride() const { return padded(block_.n); }
+    /// Floats of a laid out block.
+    std::size_t size() const { return block_.full() ? block_.n * m_stride() : block_.links(); }
+
+    void lay_out(std::span<const float> links, std::span<float> laid_out) const;
+    /// links += laid_out
+    void add_back(std::span<const float> laid_out, std::span<float> links) const;
+
+    /// q = v W: all outputs, whether they survive the threshold or not.
+    void all_dots(std::size_t rows, const float* v, const float* w, float* q) const;
+    /// v = c W^T over the supports of c.
+    void gather(std::size_t rows, const float* c, Supports s, const float* w, float* v) const;
+    /// dw -= c^T v over the supports of c.
+    void outer(std::size_t rows, const float* c, Supports s, const float* v, float* dw) const;
+    /// c = v W at the supports only; other entries of c are left undefined.
+    void support_dots(std::size_t rows, const float* v, Supports s, const float* w, float* c) const;
+
+private:
+    bool dense_pays(std::size_t rows, const Supports& s) const;
+    ColumnArgs column_args(std::size_t rows, const Supports& s) const;
+
+    LinkBlock block_;
+};
+
+}  // namespace pibinn::cpu

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <vector>
+
+#include "algebra/backend.hpp"
+
+namespace pibinn::cpu {
+
+/// Fully connected layers on the CPU, by plain matrix products: their activations are not sparse.
+class CpuLinearPass final : public LinearPass {
+public:
+    CpuLinearPass(std::span<const std::size_t> widths, std::size_t max_rows);
+
+    void start(ConstBatchView input) override;
+    void forward(std::size_t k, Activation activation, float theta, std::span<const float> w) override;
+    ConstBatchView x(std::size_t k) const override;
+    double loss(RowLoss kind, ConstBatchView target, std::span<const float> row_weights) override;
+    double backward(std::size_t k, Activation activation, std::span<const float> w,
+                    std::span<float> dw) override;
+
+private:
+    std::vector<std::size_t> widths_;
+    std::size_t rows_ = 0;
+    std::vector<Batch> x_;  ///< of every layer, the input first
+    std::vector<Batch> gradient_;
+};
+
+}  // namespace pibinn::cpu

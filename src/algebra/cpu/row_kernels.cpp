@@ -1,0 +1,201 @@
+#include "algebra/cpu/row_kernels.hpp"
+
+#include <algorithm>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "algebra/cpu/row_kernels.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace pibinn::cpu::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using D = hn::CappedTag<float, kPad>;
+using V = hn::Vec<D>;
+
+void ResidualRows(const ResidualArgs& a) {
+    const D d;
+    const std::size_t lanes = hn::Lanes(d);
+    const V grow = hn::Set(d, 1.0F + a.beta);
+    const V shrink = hn::Set(d, -a.beta);
+    for (std::size_t i = 0; i < a.rows; ++i) {
+        const std::size_t at = i * a.stride;
+        const float carry =
+            a.previous ? a.omega * static_cast<float>(a.counts[i]) / static_cast<float>(a.m) : 0.0F;
+        const V onsager = hn::Set(d, carry);
+        V sum = hn::Zero(d);
+        for (std::size_t j = 0; j < a.stride; j += lanes) {
+            V r = hn::Neg(hn::Load(d, a.y + at + j));
+            if (a.p1) r = hn::MulAdd(grow, hn::Load(d, a.p1 + at + j), r);
+            if (a.p2) r = hn::MulAdd(shrink, hn::Load(d, a.p2 + at + j), r);
+            if (a.previous) r = hn::MulAdd(onsager, hn::Load(d, a.previous + at + j), r);
+            hn::Store(r, d, a.r + at + j);
+            sum = hn::Add(sum, hn::Abs(r));
+        }
+        a.mean_abs[i] = hn::GetLane(hn::SumOfLanes(d, sum)) / static_cast<float>(a.m);
+    }
+}
+
+template <Activation kActivation>
+void ThresholdRowsOf(const ThresholdArgs& a) {
+    const D d;
+    const hn::RebindToUnsigned<D> du;
+    const std::size_t lanes = hn::Lanes(d);
+    const V from1 = hn::Set(d, a.delta * (1.0F + a.beta));
+    const V from2 = hn::Set(d, -a.delta * a.beta);
+    const auto zero = hn::Zero(d);
+    for (std::size_t i = 0; i < a.rows; ++i) {
+        const std::size_t at = i * a.stride;
+        std::uint32_t* indices = a.indices + i * (a.stride + kPad);
+        const V tau = hn::Set(d, a.tau[i]);
+        std::size_t count = 0;
+        for (std::size_t j = 0; j < a.stride; j += lanes) {
+            V z = hn::Neg(hn::Load(d, a.q + at + j));
+            if (a.x1) z = hn::MulAdd(from1, hn::Load(d, a.x1 + at + j), z);
+            if (a.x2) z = hn::MulAdd(from2, hn::Load(d, a.x2 + at + j), z);
+            V x;
+            if constexpr (kActivation == Activation::soft) {
+                x = hn::CopySign(hn::Max(hn::Sub(hn::Abs(z), tau), zero), z);
+            } else if constexpr (kActivation == Activation::hard) {
+                x = hn::IfThenElseZero(hn::Ge(hn::Abs(z), tau), z);
+            } else {
+                x = hn::Max(z, zero);
+            }
+            const auto alive = hn::Ne(x, zero);
+            x = hn::IfThenElseZero(alive, x);  // no negative zeros
+            hn::Store(x, d, a.x + at + j);
+            const auto which = hn::Iota(du, static_cast<std::uint32_t>(j));
+            count += hn::CompressStore(which, hn::RebindMask(du, alive), du, indices + count);
+        }
+        a.counts[i] = static_cast<std::uint32_t>(count);
+    }
+}
+
+void ThresholdRows(const ThresholdArgs& a) {
+    switch (a.activation) {
+        case Activation::soft: return ThresholdRowsOf<Activation::soft>(a);
+        case Activation::hard: return ThresholdRowsOf<Activation::hard>(a);
+        case Activation::relu: return ThresholdRowsOf<Activation::relu>(a);
+    }
+}
+
+// The vector of one row stays in up to kBlock registers while the columns stream by; longer
+// vectors are done in slabs.
+constexpr std::size_t kBlock = 8;
+
+template <std::size_t kVectors>
+void GatherSlab(const ColumnArgs& a, const float* c, const float* columns, float* v, std::size_t at) {
+    const D d;
+    const std::size_t lanes = hn::Lanes(d);
+    for (std::size_t i = 0; i < a.rows; ++i) {
+        V sum[kVectors];
+        for (auto& s : sum) s = hn::Zero(d);
+        const std::uint32_t* indices = a.supports.indices + i * a.supports.stride;
+        for (std::size_t e = 0; e < a.supports.counts[i]; ++e) {
+            const V factor = hn::Set(d, c[i * a.nc + indices[e]]);
+            const float* column = columns + indices[e] * a.mv + at;
+            for (std::size_t b = 0; b < kVectors; ++b)
+                sum[b] = hn::MulAdd(factor, hn::Load(d, column + b * lanes), sum[b]);
+        }
+        for (std::size_t b = 0; b < kVectors; ++b) hn::Store(sum[b], d, v + i * a.mv + at + b * lanes);
+    }
+}
+
+template <std::size_t kVectors>
+void OuterSlab(const ColumnArgs& a, const float* c, const float* v, float* columns, std::size_t at) {
+    const D d;
+    const std::size_t lanes = hn::Lanes(d);
+    for (std::size_t i = 0; i < a.rows; ++i) {
+        V r[kVectors];
+        for (std::size_t b = 0; b < kVectors; ++b) r[b] = hn::Load(d, v + i * a.mv + at + b * lanes);
+        const std::uint32_t* indices = a.supports.indices + i * a.supports.stride;
+        for (std::size_t e = 0; e < a.supports.counts[i]; ++e) {
+            const V factor = hn::Set(d, c[i * a.nc + indices[e]]);
+            float* column = columns + indices[e] * a.mv + at;
+            for (std::size_t b = 0; b < kVectors; ++b)
+                hn::Store(hn::NegMulAdd(factor, r[b], hn::Load(d, column + b * lanes)), d,
+                          column + b * lanes);
+        }
+    }
+}
+
+template <std::size_t kVectors>
+void DotSlab(const ColumnArgs& a, const float* v, const float* columns, float* c, std::size_t at) {
+    const D d;
+    const std::size_t lanes = hn::Lanes(d);
+    for (std::size_t i = 0; i < a.rows; ++i) {
+        V r[kVectors];
+        for (std::size_t b = 0; b < kVectors; ++b) r[b] = hn::Load(d, v + i * a.mv + at + b * lanes);
+        const std::uint32_t* indices = a.supports.indices + i * a.supports.stride;
+        for (std::size_t e = 0; e < a.supports.counts[i]; ++e) {
+            const float* column = columns + indices[e] * a.mv + at;
+            V sum = hn::Mul(r[0], hn::Load(d, column));
+            for (std::size_t b = 1; b < kVectors; ++b)
+                sum = hn::MulAdd(r[b], hn::Load(d, column + b * lanes), sum);
+            float& out = c[i * a.nc + indices[e]];
+            const float part = hn::GetLane(hn::SumOfLanes(d, sum));
+            out = at == 0 ? part : out + part;
+        }
+    }
+}
+
+#define PIBINN_BY_SLABS(Slab, ...)                                            \
+    const D d;                                                                \
+    const std::size_t lanes = hn::Lanes(d);                                   \
+    for (std::size_t at = 0; at < a.mv; at += kBlock * lanes) {               \
+        switch (std::min<std::size_t>(kBlock, (a.mv - at) / lanes)) {         \
+            case 1: Slab<1>(a, __VA_ARGS__, at); break;                       \
+            case 2: Slab<2>(a, __VA_ARGS__, at); break;                       \
+            case 3: Slab<3>(a, __VA_ARGS__, at); break;                       \
+            case 4: Slab<4>(a, __VA_ARGS__, at); break;                       \
+            case 5: Slab<5>(a, __VA_ARGS__, at); break;                       \
+            case 6: Slab<6>(a, __VA_ARGS__, at); break;                       \
+            case 7: Slab<7>(a, __VA_ARGS__, at); break;                       \
+            default: Slab<kBlock>(a, __VA_ARGS__, at); break;                 \
+        }                                                                     \
+    }
+
+void GatherColumns(const ColumnArgs& a, const float* c, const float* columns, float* v) {
+    PIBINN_BY_SLABS(GatherSlab, c, columns, v)
+}
+
+void OuterColumns(const ColumnArgs& a, const float* c, const float* v, float* columns) {
+    PIBINN_BY_SLABS(OuterSlab, c, v, columns)
+}
+
+void DotColumns(const ColumnArgs& a, const float* v, const float* columns, float* c) {
+    PIBINN_BY_SLABS(DotSlab, v, columns, c)
+}
+
+#undef PIBINN_BY_SLABS
+
+}  // namespace pibinn::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace pibinn::cpu {
+
+HWY_EXPORT(ResidualRows);
+HWY_EXPORT(ThresholdRows);
+HWY_EXPORT(GatherColumns);
+HWY_EXPORT(OuterColumns);
+HWY_EXPORT(DotColumns);
+
+void residual_rows(const ResidualArgs& args) { HWY_DYNAMIC_DISPATCH(ResidualRows)(args); }
+void threshold_rows(const ThresholdArgs& args) { HWY_DYNAMIC_DISPATCH(ThresholdRows)(args); }
+
+void gather_columns(const ColumnArgs& args, const float* c, const float* columns, float* v) {
+    HWY_DYNAMIC_DISPATCH(GatherColumns)(args, c, columns, v);
+}
+
+void outer_columns(const ColumnArgs& args, const float* c, const float* v, float* columns) {
+    HWY_DYNAMIC_DISPATCH(OuterColumns)(args, c, v, columns);
+}
+
+void dot_columns(const ColumnArgs& args, const float* v, const float* columns, float* c) {
+    HWY_DYNAMIC_DISPATCH(DotColumns)(args, v, columns, c);
+}
+
+}  // namespace pibinn::cpu
+#endif

@@ -1,0 +1,32 @@
+#include "algebra/cpu/row_loss.hpp"
+
+#include <cmath>
+
+namespace pibinn::cpu {
+
+double row_loss(RowLoss kind, ConstBatchView x, ConstBatchView target,
+                std::span<const float> row_weights, BatchView gradient) {
+    double total = 0;
+    for (std::size_t i = 0; i < x.rows; ++i) {
+        const float* a = x.row(i).data();
+        const float* b = target.row(i).data();
+        float* g = gradient.row(i).data();
+        float squares = 0;
+        for (std::size_t j = 0; j < x.cols; ++j) {
+            g[j] = a[j] - b[j];
+            squares += g[j] * g[j];
+        }
+        float factor = 2 * row_weights[i];
+        if (kind == RowLoss::norm) {
+            const float norm = std::sqrt(squares);
+            factor = norm > 0 ? row_weights[i] / norm : 0.0F;
+            total += static_cast<double>(row_weights[i]) * norm;
+        } else {
+            total += static_cast<double>(row_weights[i]) * squares;
+        }
+        for (std::size_t j = 0; j < x.cols; ++j) g[j] *= factor;
+    }
+    return total;
+}
+
+}  // namespace pibinn::cpu

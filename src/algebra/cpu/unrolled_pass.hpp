@@ -1,0 +1,57 @@
+#pragma once
+
+#include <vector>
+
+#include "algebra/backend.hpp"
+#include "algebra/cpu/column_products.hpp"
+
+namespace pibinn::cpu {
+
+/// The unrolled layers on the CPU. Everything after the dense product W^T r lives on the support:
+/// A x_k, the gradients of W_k and of x_{k-1} cost in proportion to the non-zero entries. With
+/// p_k = A x_k kept for every layer, momentum costs vector additions only.
+class CpuUnrolledPass final : public UnrolledPass {
+public:
+    CpuUnrolledPass(const LinkBlock& block, std::span<const float> operator_values,
+                    std::size_t layers, std::size_t max_rows);
+
+    void start(ConstBatchView y) override;
+    void forward(std::size_t k, const LayerScalars& scalars, std::span<const float> w) override;
+    ConstBatchView x(std::size_t k) const override;
+    double loss(RowLoss kind, ConstBatchView target, std::span<const float> row_weights) override;
+    LayerScalarGradients backward(std::size_t k, const LayerScalars& scalars,
+                                  std::span<const float> w, std::span<float> dw) override;
+
+private:
+    using Rows = AlignedBuffer<float>;
+
+    /// What forward leaves of layer k (0 is the start).
+    struct Layer {
+        Rows x, p, r;
+        std::vector<float> mean_abs;
+        std::vector<std::uint32_t> indices, counts;
+        float beta = 0, omega = 0;
+    };
+
+    Supports supports(const Layer& layer) const;
+    /// dL/dx_k on the support of x_k into gz_[k % 3], from what layers k+1 and k+2 left.
+    void gradient_of_x(std::size_t k, float delta);
+    /// dL/dr_k into gr_[k % 3]; returns the gradient of theta.
+    double gradient_of_r(std::size_t k, const LayerScalars& scalars, std::span<const float> w);
+
+    ColumnProducts products_;
+    std::size_t layers_;
+    std::size_t rows_ = 0;
+    Rows a_;  ///< the operator, laid out
+    Rows w_;  ///< the weights of the layer at hand, laid out
+    Rows dw_;
+    Rows y_;
+    Rows q_;
+    std::vector<float> tau_;
+    std::vector<Layer> tape_;
+    Rows gz_[3];  ///< dL/dz of the last three layers, zero off the support
+    Rows gr_[3];  ///< dL/dr of the last three layers
+    Rows gp_;     ///< dL/dp of the layer at hand
+};
+
+}  // namespace pibinn::cpu

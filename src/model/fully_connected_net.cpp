@@ -1,0 +1,40 @@
+#include "model/fully_connected_net.hpp"
+
+namespace pibinn {
+
+FullyConnectedNet::FullyConnectedNet(const NetworkSpec& spec, const Operator& op, Backend& backend)
+    : Network(spec, op, backend), widths_(spec.layers + 1, op.cols()) {
+    widths_[0] = op.rows();
+}
+
+void FullyConnectedNet::open_lanes(std::size_t lanes) {
+    while (passes_.size() < lanes)
+        passes_.push_back(backend_.linear_pass(widths_, backend_.rows_per_pass()));
+}
+
+void FullyConnectedNet::forward_rows(std::size_t lane, const ParameterStore& effective,
+                                     ConstBatchView y, const Emit& emit) {
+    LinearPass& pass = *passes_[lane];
+    pass.start(y);
+    for (std::size_t k = 1; k <= spec_.layers; ++k) {
+        const float theta = effective.theta().empty() ? 0.0F : effective.theta()[k - 1];
+        pass.forward(k, spec_.activation, theta, effective.weights(k));
+        emit(k, 0, pass.x(k));
+    }
+}
+
+double FullyConnectedNet::gradient_rows(std::size_t lane, const ParameterStore& effective,
+                                        ConstBatchView y, ConstBatchView target, RowLoss loss,
+                                        std::span<const float> weights, ParameterStore& gradient) {
+    forward_rows(lane, effective, y, [](std::size_t, std::size_t, ConstBatchView) {});
+    LinearPass& pass = *passes_[lane];
+    const double total = pass.loss(loss, target, weights);
+    for (std::size_t k = spec_.layers; k >= 1; --k) {
+        const double dtheta =
+            pass.backward(k, spec_.activation, effective.weights(k), gradient.weights(k));
+        if (!gradient.theta().empty()) gradient.theta()[k - 1] += static_cast<float>(dtheta);
+    }
+    return total;
+}
+
+}  // namespace pibinn

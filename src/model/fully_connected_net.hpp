@@ -1,0 +1,25 @@
+#pragma once
+
+#include "model/network.hpp"
+
+namespace pibinn {
+
+/// The baseline that knows no physics: m x n, then K - 1 matrices n x n.
+class FullyConnectedNet final : public Network {
+public:
+    FullyConnectedNet(const NetworkSpec& spec, const Operator& op, Backend& backend);
+
+protected:
+    void forward_rows(std::size_t lane, const ParameterStore& effective, ConstBatchView y,
+                      const Emit& emit) override;
+    double gradient_rows(std::size_t lane, const ParameterStore& effective, ConstBatchView y,
+                         ConstBatchView target, RowLoss loss, std::span<const float> weights,
+                         ParameterStore& gradient) override;
+    void open_lanes(std::size_t lanes) override;
+
+private:
+    std::vector<std::size_t> widths_;
+    std::vector<std::unique_ptr<LinearPass>> passes_;
+};
+
+}  // namespace pibinn

@@ -1,0 +1,57 @@
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "core/names.hpp"
+#include "pibinn/error.hpp"
+#include "pibinn/network.hpp"
+
+namespace pibinn {
+
+namespace {
+
+constexpr NameTable<Architecture, 2> kArchitectures{
+    {{Architecture::unrolled, "unrolled"}, {Architecture::fcn, "fcn"}}};
+
+constexpr NameTable<WeightKind, 5> kWeightKinds{{{WeightKind::real, "float"},
+                                                 {WeightKind::one_bit, "one-bit"},
+                                                 {WeightKind::one_bit_layer, "one-bit-layer"},
+                                                 {WeightKind::one_bit_channel, "one-bit-channel"},
+                                                 {WeightKind::ternary, "ternary"}}};
+
+}  // namespace
+
+std::string_view to_string(Architecture a) { return name_of(kArchitectures, a); }
+std::string_view to_string(WeightKind kind) { return name_of(kWeightKinds, kind); }
+std::string_view to_string(const Update& u) { return u.is_plain() ? "plain" : "accelerated"; }
+
+Architecture parse_architecture(std::string_view name) {
+    return parse_name(kArchitectures, name, "architecture");
+}
+
+WeightKind parse_weight_kind(std::string_view name) {
+    return parse_name(kWeightKinds, name, "weights");
+}
+
+std::size_t bits_per_link(WeightKind kind) {
+    switch (kind) {
+        case WeightKind::real: return 32;
+        case WeightKind::ternary: return 2;
+        default: return 1;
+    }
+}
+
+void NetworkSpec::validate() const {
+    if (layers == 0 || layers > 10000)
+        fail_usage(fmt::format("{} layers", layers), "set model.layers between 1 and 10000");
+    if (!std::isfinite(delta) || delta <= 0)
+        fail_usage(fmt::format("delta {} is not positive", delta), "the paper uses 0.48 to 1");
+    if (architecture == Architecture::fcn && !update.is_plain())
+        fail_usage("a fully connected network has no residual to accelerate by",
+                   "set model.update = \"plain\" with architecture \"fcn\"");
+    if (update.residual_threshold && activation == Activation::relu)
+        fail_usage("activation 'relu' has no threshold to scale by the residual",
+                   "use activation 'soft' or 'hard', or update 'plain'");
+}
+
+}  // namespace pibinn

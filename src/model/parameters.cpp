@@ -1,0 +1,70 @@
+#include "model/parameters.hpp"
+
+#include <algorithm>
+
+namespace pibinn {
+
+ParameterLayout::ParameterLayout(const NetworkSpec& spec, const Structure& structure) {
+    const auto add = [&](std::string name, std::size_t count) {
+        slices_.push_back({std::move(name), size_, count});
+        size_ += count;
+    };
+    for (std::size_t k = 1; k <= spec.layers; ++k) {
+        if (spec.architecture == Architecture::unrolled)
+            structures_.push_back(structure);
+        else
+            structures_.push_back(
+                Structure::dense(k == 1 ? structure.rows() : structure.cols(), structure.cols()));
+        weights_.push_back(size_);
+        add("weights." + std::to_string(k), structures_.back().links());
+    }
+    weights_.push_back(size_);
+    const auto add_per_layer = [&](const std::string& name, bool present) {
+        const Range range{size_, present ? spec.layers : 0};
+        for (std::size_t k = 1; k <= range.size; ++k) add(name + "." + std::to_string(k), 1);
+        return range;
+    };
+    theta_ = add_per_layer("theta", spec.has_thresholds());
+    beta_ = add_per_layer("beta", spec.update.momentum);
+    omega_ = add_per_layer("omega", spec.update.onsager);
+    scale_ = {size_, spec.weights == WeightKind::one_bit ? std::size_t{1} : std::size_t{0}};
+    if (scale_.size) add("scale", 1);
+}
+
+Quantiser quantiser_of(WeightKind kind) {
+    using Levels = Quantiser::Levels;
+    using Scale = Quantiser::Scale;
+    switch (kind) {
+        case WeightKind::real: return {Levels::real, Scale::none};
+        case WeightKind::one_bit: return {Levels::sign, Scale::global};
+        case WeightKind::one_bit_layer: return {Levels::sign, Scale::layer};
+        case WeightKind::one_bit_channel: return {Levels::sign, Scale::channel};
+        case WeightKind::ternary: return {Levels::ternary, Scale::layer};
+    }
+    return {};
+}
+
+std::size_t scales_per_layer(WeightKind kind, const Structure& structure) {
+    switch (quantiser_of(kind).scale) {
+        case Quantiser::Scale::layer: return 1;
+        case Quantiser::Scale::channel: return structure.cols() / structure.repeat();
+        default: return 0;
+    }
+}
+
+void make_effective(WeightKind kind, const ParameterStore& latent, ParameterStore& effective,
+                    Backend& backend) {
+    const ParameterLayout& layout = latent.layout();
+    const float scale = latent.scale().empty() ? 0.0F : latent.scale()[0];
+    std::vector<float> scales;
+    for (std::size_t k = 1; k <= layout.layers(); ++k) {
+        const auto blocks = link_blocks(layout.structure(k));
+        scales.resize(scales_per_layer(kind, layout.structure(k)));
+        backend.quantise(quantiser_of(kind), blocks, latent.weights(k), scale, effective.weights(k),
+                         scales);
+    }
+    const auto rest = latent.values().subspan(layout.weights_size());
+    std::copy(rest.begin(), rest.end(), effective.values().begin() + layout.weights_size());
+}
+
+}  // namespace pibinn

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "algebra/backend.hpp"
+#include "pibinn/matrix.hpp"
+#include "pibinn/network.hpp"
+#include "pibinn/structure.hpp"
+
+namespace pibinn {
+
+struct ParameterSlice {
+    std::string name;  ///< "weights.3", "theta.1", "scale"
+    std::size_t offset = 0;
+    std::size_t size = 0;
+};
+
+/// Where each trainable number of a network stands in one flat buffer: the weights of layer 1..K,
+/// then theta, beta, omega (one a layer, where the network has them), then the global scale.
+class ParameterLayout {
+public:
+    ParameterLayout(const NetworkSpec& spec, const Structure& structure);
+
+    std::size_t layers() const { return structures_.size(); }
+    std::size_t size() const { return size_; }
+    /// Numbers that are weights; they come first.
+    std::size_t weights_size() const { return weights_.back(); }
+    /// The structure of layer k = 1..K: the operator's, or dense for a fully connected network.
+    const Structure& structure(std::size_t k) const { return structures_[k - 1]; }
+    std::span<const ParameterSlice> slices() const { return slices_; }
+
+private:
+    friend class ParameterStore;
+    struct Range {
+        std::size_t begin = 0;
+        std::size_t size = 0;
+    };
+
+    std::vector<Structure> structures_;
+    std::vector<std::size_t> weights_;  ///< offsets, K + 1 of them
+    Range theta_, beta_, omega_, scale_;
+    std::vector<ParameterSlice> slices_;
+    std::size_t size_ = 0;
+};
+
+/// The parameters of a network, or anything of the same layout: gradients, moments.
+class ParameterStore {
+public:
+    explicit ParameterStore(std::shared_ptr<const ParameterLayout> layout)
+        : layout_(std::move(layout)), values_(layout_->size()) {}
+
+    const ParameterLayout& layout() const { return *layout_; }
+    const std::shared_ptr<const ParameterLayout>& shared_layout() const { return layout_; }
+    std::span<float> values() { return values_; }
+    std::span<const float> values() const { return values_; }
+
+    std::span<float> weights(std::size_t k) { return part(weights_of(k)); }
+    std::span<const float> weights(std::size_t k) const { return part(weights_of(k)); }
+    /// One a layer; empty where the network has none.
+    std::span<float> theta() { return part(layout_->theta_); }
+    std::span<const float> theta() const { return part(layout_->theta_); }
+    std::span<float> beta() { return part(layout_->beta_); }
+    std::span<const float> beta() const { return part(layout_->beta_); }
+    std::span<float> omega() { return part(layout_->omega_); }
+    std::span<const float> omega() const { return part(layout_->omega_); }
+    /// The global scale; empty unless the weights are `one-bit`.
+    std::span<float> scale() { return part(layout_->scale_); }
+    std::span<const float> scale() const { return part(layout_->scale_); }
+
+private:
+    ParameterLayout::Range weights_of(std::size_t k) const {
+        return {layout_->weights_[k - 1], layout_->weights_[k] - layout_->weights_[k - 1]};
+    }
+    std::span<float> part(ParameterLayout::Range r) { return {values_.data() + r.begin, r.size}; }
+    std::span<const float> part(ParameterLayout::Range r) const {
+        return {values_.data() + r.begin, r.size};
+    }
+
+    std::shared_ptr<const ParameterLayout> layout_;
+    AlignedBuffer<float> values_;
+};
+
+Quantiser quantiser_of(WeightKind kind);
+
+/// Numbers of scales a layer of this structure stores beside its links.
+std::size_t scales_per_layer(WeightKind kind, const Structure& structure);
+
+/// Latent weights to effective ones; everything else is copied.
+void make_effective(WeightKind kind, const ParameterStore& latent, ParameterStore& effective,
+                    Backend& backend);
+
+}  // namespace pibinn

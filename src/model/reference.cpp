@@ -1,0 +1,110 @@
+#include "model/reference.hpp"
+
+#include <cmath>
+
+namespace pibinn {
+
+namespace {
+
+using Vector = std::vector<double>;
+
+/// Parameters by name, from the flat buffer.
+struct Named {
+    const ParameterLayout& layout;
+    std::span<const double> values;
+
+    double scalar(const std::string& name, std::size_t k) const {
+        for (const ParameterSlice& s : layout.slices())
+            if (s.name == name + "." + std::to_string(k)) return values[s.offset];
+        return 0;
+    }
+    Matrix<double> weights(std::size_t k) const {
+        const Structure& structure = layout.structure(k);
+        const std::size_t offset = layout.slices()[k - 1].offset;
+        Matrix<double> w(structure.rows(), structure.cols());
+        structure.for_each_link(
+            [&](std::size_t i, std::size_t j, std::size_t link) { w(i, j) = values[offset + link]; });
+        return w;
+    }
+};
+
+/// The parts of a signal that are solved as signals of their own: repetitions and blocks.
+std::vector<Block> separate_parts(const Structure& s) {
+    if (s.kind() == StructureKind::mask) return {Block{0, 0, s.rows(), s.cols(), 0}};
+    std::vector<Block> parts;
+    for (std::size_t u = 0; u < s.repeat(); ++u)
+        for (Block b : s.diagonal()) {
+            b.row += u * s.rows() / s.repeat();
+            b.col += u * s.cols() / s.repeat();
+            parts.push_back(b);
+        }
+    return parts;
+}
+
+/// Runs one part of one signal: y = measurements part.row .., x_k written at part.col ..
+void solve_part(const NetworkSpec& spec, const Matrix<double>& a,
+                const std::vector<Matrix<double>>& w, const Named& named, const Block& part,
+                std::span<const double> y, std::size_t row, std::vector<Matrix<double>>& out) {
+    const std::size_t m = part.rows;
+    const std::size_t n = part.cols;
+    Vector x1(n), x2(n), r(m), r_before(m);
+    for (std::size_t k = 1; k <= spec.layers; ++k) {
+        const double beta = named.scalar("beta", k);
+        const double omega = named.scalar("omega", k);
+        Vector v(n);
+        double count = 0;
+        for (std::size_t j = 0; j < n; ++j) {
+            v[j] = x1[j] + beta * (x1[j] - x2[j]);
+            count += x1[j] != 0;
+        }
+        double mean_abs = 0;
+        for (std::size_t i = 0; i < m; ++i) {
+            r[i] = omega * count / static_cast<double>(m) * r_before[i] - y[part.row + i];
+            for (std::size_t j = 0; j < n; ++j) r[i] += a(part.row + i, part.col + j) * v[j];
+            mean_abs += std::abs(r[i]) / static_cast<double>(m);
+        }
+        const double theta =
+            named.scalar("theta", k) * (spec.update.residual_threshold ? mean_abs : 1.0);
+        Vector x(n);
+        for (std::size_t j = 0; j < n; ++j) {
+            double z = spec.delta * v[j];
+            for (std::size_t i = 0; i < m; ++i) z -= w[k - 1](part.row + i, part.col + j) * r[i];
+            x[j] = activate(spec.activation, z, theta);
+            out[k - 1](row, part.col + j) = x[j];
+        }
+        x2 = x1;
+        x1 = x;
+        r_before = r;
+    }
+}
+
+}  // namespace
+
+std::vector<Matrix<double>> reference_layers(const NetworkSpec& spec, const Operator& op,
+                                             const ParameterLayout& layout,
+                                             std::span<const double> parameters,
+                                             const Matrix<double>& y) {
+    const Named named{layout, parameters};
+    std::vector<Matrix<double>> w;
+    for (std::size_t k = 1; k <= spec.layers; ++k) w.push_back(named.weights(k));
+    std::vector<Matrix<double>> out(spec.layers, Matrix<double>(y.rows(), op.cols()));
+    if (spec.architecture == Architecture::fcn) {
+        for (std::size_t k = 1; k <= spec.layers; ++k) {
+            const Matrix<double>& in = k == 1 ? y : out[k - 2];
+            for (std::size_t row = 0; row < y.rows(); ++row)
+                for (std::size_t j = 0; j < op.cols(); ++j) {
+                    double z = 0;
+                    for (std::size_t i = 0; i < in.cols(); ++i) z += in(row, i) * w[k - 1](i, j);
+                    out[k - 1](row, j) = activate(spec.activation, z, named.scalar("theta", k));
+                }
+        }
+        return out;
+    }
+    const Matrix<double> a = convert<double>(op.to_dense());
+    for (std::size_t row = 0; row < y.rows(); ++row)
+        for (const Block& part : separate_parts(op.structure()))
+            solve_part(spec, a, w, named, part, y.row(row), row, out);
+    return out;
+}
+
+}  // namespace pibinn

@@ -1,0 +1,78 @@
+#include "model/unrolled_net.hpp"
+
+namespace pibinn {
+
+UnrolledNet::UnrolledNet(const NetworkSpec& spec, const Operator& op, Backend& backend)
+    : Network(spec, op, backend), operator_values_(op.values().begin(), op.values().end()) {
+    // The layout keeps the structure, and with it the mask's pattern, alive.
+    std::size_t row = 0;
+    std::size_t col = 0;
+    std::size_t link = 0;
+    for (const LinkBlock& block : link_blocks(layout_->structure(1))) {
+        parts_.push_back({block, row, col, link});
+        row += block.m;
+        col += block.n;
+        link += block.links();
+    }
+}
+
+void UnrolledNet::open_lanes(std::size_t lanes) {
+    while (passes_.size() < lanes) {
+        auto& lane = passes_.emplace_back();
+        for (const Part& part : parts_)
+            lane.push_back(backend_.unrolled_pass(
+                part.links,
+                std::span<const float>(operator_values_).subspan(part.first_link, part.links.links()),
+                spec_.layers, backend_.rows_per_pass()));
+    }
+}
+
+LayerScalars UnrolledNet::scalars(const ParameterStore& p, std::size_t k) const {
+    LayerScalars s;
+    s.activation = spec_.activation;
+    s.residual_threshold = spec_.update.residual_threshold;
+    s.delta = static_cast<float>(spec_.delta);
+    if (!p.theta().empty()) s.theta = p.theta()[k - 1];
+    if (!p.beta().empty()) s.beta = p.beta()[k - 1];
+    if (!p.omega().empty()) s.omega = p.omega()[k - 1];
+    return s;
+}
+
+void UnrolledNet::forward_rows(std::size_t lane, const ParameterStore& effective, ConstBatchView y,
+                               const Emit& emit) {
+    for (std::size_t b = 0; b < parts_.size(); ++b) {
+        const Part& part = parts_[b];
+        UnrolledPass& pass = *passes_[lane][b];
+        pass.start(y.col_range(part.row, part.row + part.links.m));
+        for (std::size_t k = 1; k <= spec_.layers; ++k) {
+            pass.forward(k, scalars(effective, k),
+                         effective.weights(k).subspan(part.first_link, part.links.links()));
+            emit(k, part.col, pass.x(k));
+        }
+    }
+}
+
+double UnrolledNet::gradient_rows(std::size_t lane, const ParameterStore& effective,
+                                  ConstBatchView y, ConstBatchView target, RowLoss loss,
+                                  std::span<const float> weights, ParameterStore& gradient) {
+    forward_rows(lane, effective, y, [](std::size_t, std::size_t, ConstBatchView) {});
+    double total = 0;
+    for (std::size_t b = 0; b < parts_.size(); ++b) {
+        const Part& part = parts_[b];
+        UnrolledPass& pass = *passes_[lane][b];
+        total += pass.loss(loss, target.col_range(part.col, part.col + part.links.n), weights);
+        for (std::size_t k = spec_.layers; k >= 1; --k) {
+            const auto links = [&](auto span) {
+                return span.subspan(part.first_link, part.links.links());
+            };
+            const LayerScalarGradients g = pass.backward(
+                k, scalars(effective, k), links(effective.weights(k)), links(gradient.weights(k)));
+            if (!gradient.theta().empty()) gradient.theta()[k - 1] += static_cast<float>(g.theta);
+            if (!gradient.beta().empty()) gradient.beta()[k - 1] += static_cast<float>(g.beta);
+            if (!gradient.omega().empty()) gradient.omega()[k - 1] += static_cast<float>(g.omega);
+        }
+    }
+    return total;
+}
+
+}  // namespace pibinn

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "model/network.hpp"
+
+namespace pibinn {
+
+/// The iterative solver as K layers. Blocks of the structure never meet: each is a small network of
+/// its own, and they share only thresholds and scale.
+class UnrolledNet final : public Network {
+public:
+    UnrolledNet(const NetworkSpec& spec, const Operator& op, Backend& backend);
+
+protected:
+    void forward_rows(std::size_t lane, const ParameterStore& effective, ConstBatchView y,
+                      const Emit& emit) override;
+    double gradient_rows(std::size_t lane, const ParameterStore& effective, ConstBatchView y,
+                         ConstBatchView target, RowLoss loss, std::span<const float> weights,
+                         ParameterStore& gradient) override;
+    void open_lanes(std::size_t lanes) override;
+
+private:
+    /// One block of links and where it stands in a row and in the flat weights of a layer.
+    struct Part {
+        LinkBlock links;
+        std::size_t row = 0;
+        std::size_t col = 0;
+        std::size_t first_link = 0;
+    };
+
+    LayerScalars scalars(const ParameterStore& effective, std::size_t k) const;
+
+    std::vector<Part> parts_;
+    AlignedBuffer<float> operator_values_;
+    std::vector<std::vector<std::unique_ptr<UnrolledPass>>> passes_;  ///< [lane][part]
+};
+
+}  // namespace pibinn

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "model/network.hpp"
+#include "pibinn/random.hpp"
+#include "pibinn/signals.hpp"
+
+namespace pibinn::testing {
+
+inline Structure some_mask(std::size_t m, std::size_t n) {
+    std::vector<std::uint32_t> offsets{0};
+    std::vector<std::uint32_t> rows;
+    for (std::size_t j = 0; j < n; ++j) {
+        for (std::size_t i = 0; i < m; ++i)
+            if ((i + 2 * j) % 3 == 0 || i == j % m) rows.push_back(static_cast<std::uint32_t>(i));
+        offsets.push_back(static_cast<std::uint32_t>(rows.size()));
+    }
+    return Structure::mask(m, n, offsets, rows);
+}
+
+/// A small structure of each kind, of sizes that are multiples of nothing.
+inline Structure some_structure(StructureKind kind) {
+    static const std::vector<std::pair<std::size_t, std::size_t>> shapes{{5, 9}, {7, 6}, {1, 2}};
+    switch (kind) {
+        case StructureKind::dense: return Structure::dense(13, 21);
+        case StructureKind::repeated: return Structure::repeated(5, 9, 3);
+        case StructureKind::blocks: return Structure::blocks(shapes);
+        case StructureKind::mask: return some_mask(11, 17);
+    }
+    return {};
+}
+
+/// Effective parameters that keep the layers alive: W near a scaled A, moderate thresholds.
+inline ParameterStore some_parameters(const Network& network, const Operator& op, Backend& backend,
+                                      std::uint64_t seed) {
+    Stream stream(seed, Purpose::tests);
+    ParameterStore latent(network.layout());
+    const NetworkSpec& spec = network.spec();
+    for (std::size_t k = 1; k <= spec.layers; ++k) {
+        auto w = latent.weights(k);
+        for (std::size_t l = 0; l < w.size(); ++l)
+            w[l] = static_cast<float>(0.1 * stream.normal()) +
+                   (spec.architecture == Architecture::unrolled ? 0.3F * op.values()[l] : 0.0F);
+    }
+    for (float& v : latent.theta()) v = static_cast<float>(0.05 + 0.1 * stream.uniform());
+    for (float& v : latent.beta()) v = static_cast<float>(0.2 + 0.3 * stream.uniform());
+    for (float& v : latent.omega()) v = static_cast<float>(0.3 * stream.uniform());
+    for (float& v : latent.scale()) v = 0.11F;
+    ParameterStore effective(network.layout());
+    make_effective(spec.weights, latent, effective, backend);
+    return effective;
+}
+
+inline std::vector<double> as_double(std::span<const float> values) {
+    return {values.begin(), values.end()};
+}
+
+}  // namespace pibinn::testing

@@ -1,0 +1,204 @@
+#include "model/network.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "model/cases.hpp"
+#include "model/reference.hpp"
+#include "pibinn/error.hpp"
+
+namespace pibinn {
+namespace {
+
+using testing::as_double;
+using testing::some_parameters;
+using testing::some_structure;
+
+struct Case {
+    StructureKind structure;
+    WeightKind weights = WeightKind::one_bit;
+    Activation activation = Activation::soft;
+    Update update = Update::accelerated();
+    Architecture architecture = Architecture::unrolled;
+    double delta = 1.0;
+};
+
+std::string name_of_case(const ::testing::TestParamInfo<Case>& info) {
+    const Case& c = info.param;
+    std::string name = fmt::format("{}_{}_{}_{}{}{}_{}_{}", to_string(c.structure), to_string(c.weights),
+                                   to_string(c.activation), c.update.residual_threshold ? "r" : "",
+                                   c.update.momentum ? "m" : "", c.update.onsager ? "o" : "",
+                                   to_string(c.architecture), static_cast<int>(100 * c.delta));
+    for (char& ch : name)
+        if (ch == '-') ch = '_';
+    return name;
+}
+
+std::vector<Case> all_cases() {
+    std::vector<Case> cases;
+    for (auto structure : {StructureKind::dense, StructureKind::repeated, StructureKind::blocks,
+                           StructureKind::mask})
+        for (auto weights : {WeightKind::real, WeightKind::one_bit, WeightKind::one_bit_layer,
+                             WeightKind::one_bit_channel, WeightKind::ternary}) {
+            cases.push_back({structure, weights});
+            cases.push_back({structure, weights, Activation::soft, Update::plain()});
+        }
+    for (int bits = 1; bits < 7; ++bits)
+        cases.push_back({StructureKind::dense, WeightKind::real, Activation::soft,
+                         Update{(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0}});
+    for (auto structure : {StructureKind::dense, StructureKind::mask}) {
+        cases.push_back({structure, WeightKind::one_bit, Activation::hard, Update::plain()});
+        cases.push_back({structure, WeightKind::one_bit, Activation::hard, Update::accelerated()});
+        cases.push_back({structure, WeightKind::one_bit, Activation::relu, Update::plain()});
+        cases.push_back({structure, WeightKind::one_bit, Activation::soft, Update::accelerated(),
+                         Architecture::unrolled, 0.8});
+    }
+    for (auto activation : {Activation::relu, Activation::soft})
+        for (auto weights : {WeightKind::real, WeightKind::one_bit})
+            cases.push_back({StructureKind::dense, weights, activation, Update::plain(),
+                             Architecture::fcn});
+    return cases;
+}
+
+class NetworkCase : public ::testing::TestWithParam<Case> {
+protected:
+    NetworkCase()
+        : op_(Operator::random(some_structure(GetParam().structure), OperatorEnsemble::gaussian, 3)),
+          backend_(make_cpu_backend()) {
+        const Case& c = GetParam();
+        spec_.architecture = c.architecture;
+        spec_.layers = 4;
+        spec_.activation = c.activation;
+        spec_.weights = c.weights;
+        spec_.update = c.update;
+        spec_.delta = c.delta;
+        network_ = make_network(spec_, op_, *backend_);
+    }
+
+    DataSet draw(std::size_t rows) {
+        DataSet set;
+        set.x = draw_signals({0.3, {}}, rows, op_.cols(), 5, Purpose::tests, pool_);
+        set.y = op_.apply(set.x, pool_);
+        return set;
+    }
+
+    ThreadPool pool_{2};
+    NetworkSpec spec_;
+    Operator op_;
+    std::unique_ptr<Backend> backend_;
+    std::unique_ptr<Network> network_;
+};
+
+TEST_P(NetworkCase, EveryLayerAgreesWithTheReference) {
+    const DataSet set = draw(70);  // more than one pass
+    const ParameterStore p = some_parameters(*network_, op_, *backend_, 1);
+    std::vector<Batch> layers;
+    const Batch out = network_->recover(p, set.y, pool_, &layers);
+    const auto expected =
+        reference_layers(spec_, op_, *network_->layout(), as_double(p.values()), convert<double>(set.y));
+    EXPECT_EQ(out, layers.back());
+    double largest = 0;
+    for (std::size_t k = 0; k < layers.size(); ++k)
+        for (std::size_t i = 0; i < out.size(); ++i) {
+            largest = std::max(largest, std::abs(expected[k].data()[i]));
+            ASSERT_NEAR(layers[k].data()[i], expected[k].data()[i], 2e-5) << "layer " << k + 1;
+        }
+    EXPECT_GT(largest, 0.1) << "the case is dead and tests nothing";
+}
+
+TEST_P(NetworkCase, ResultsDoNotDependOnThreadsOrCompany) {
+    const DataSet set = draw(150);
+    const ParameterStore p = some_parameters(*network_, op_, *backend_, 1);
+    ThreadPool one(1);
+    ThreadPool three(3);
+    EXPECT_EQ(network_->recover(p, set.y, one), network_->recover(p, set.y, three));
+    ParameterStore g1(network_->layout());
+    ParameterStore g3(network_->layout());
+    const std::vector<float> weights(150, 1.0F);
+    const double l1 = network_->gradient(p, set.y, set.x, RowLoss::squared, weights, g1, one);
+    const double l3 = network_->gradient(p, set.y, set.x, RowLoss::squared, weights, g3, three);
+    EXPECT_EQ(l1, l3);
+    EXPECT_TRUE(std::equal(g1.values().begin(), g1.values().end(), g3.values().begin()));
+}
+
+TEST_P(NetworkCase, GradientsAgreeWithFiniteDifferencesOfTheReference) {
+    const std::size_t rows = 9;
+    const DataSet set = draw(rows);
+    const ParameterStore p = some_parameters(*network_, op_, *backend_, 1);
+    std::vector<float> weights(rows);
+    for (std::size_t i = 0; i < rows; ++i) weights[i] = 0.5F + 0.1F * static_cast<float>(i);
+
+    ParameterStore gradient(network_->layout());
+    network_->gradient(p, set.y, set.x, RowLoss::squared, weights, gradient, pool_);
+
+    const Matrix<double> y = convert<double>(set.y);
+    std::vector<double> values = as_double(p.values());
+    const auto loss = [&] {
+        const auto x = reference_layers(spec_, op_, *network_->layout(), values, y).back();
+        double sum = 0;
+        for (std::size_t i = 0; i < rows; ++i)
+            for (std::size_t j = 0; j < x.cols(); ++j)
+                sum += weights[i] * std::pow(x(i, j) - set.x(i, j), 2);
+        return sum;
+    };
+    Stream stream(7, Purpose::tests);
+    for (const ParameterSlice& slice : network_->layout()->slices()) {
+        if (slice.name == "scale") continue;  // enters through the effective weights
+        // The hard threshold is flat in theta: its derivative is zero almost everywhere.
+        double scale = 1e-3;
+        for (std::size_t i = 0; i < slice.size; ++i)
+            scale = std::max(scale, std::abs(double{gradient.values()[slice.offset + i]}));
+        for (int draw = 0; draw < 6; ++draw) {
+            const std::size_t i = slice.offset + stream.below(static_cast<std::uint32_t>(slice.size));
+            const double kept = values[i];
+            const double h = 1e-6;
+            values[i] = kept + h;
+            const double up = loss();
+            values[i] = kept - h;
+            const double down = loss();
+            values[i] = kept;
+            EXPECT_NEAR(gradient.values()[i], (up - down) / (2 * h), 2e-4 * scale) << slice.name;
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, NetworkCase, ::testing::ValuesIn(all_cases()), name_of_case);
+
+TEST(Network, TakesAnEmptyBatchAndNamesAWrongWidth) {
+    ThreadPool pool(1);
+    const Operator op = Operator::random(Structure::dense(4, 6), OperatorEnsemble::gaussian, 1);
+    const auto backend = make_cpu_backend();
+    const auto network = make_network({}, op, *backend);
+    const ParameterStore p(network->layout());
+    EXPECT_EQ(network->recover(p, Batch(0, 4), pool).rows(), 0u);
+    try {
+        network->recover(p, Batch(2, 5), pool);
+        FAIL();
+    } catch (const Error& e) {
+        EXPECT_EQ(e.kind(), ErrorKind::input);
+        EXPECT_NE(e.message().find("expected 4 measurements per row, got 5"), std::string::npos);
+    }
+}
+
+TEST(Network, OneByOneWorks) {
+    ThreadPool pool(1);
+    const float two = 2.0F;
+    const Operator op = Operator::from_dense(MatrixView<const float>(&two, 1, 1));
+    const auto backend = make_cpu_backend();
+    NetworkSpec spec;
+    spec.layers = 1;
+    spec.update = Update::plain();
+    spec.weights = WeightKind::real;
+    const auto network = make_network(spec, op, *backend);
+    ParameterStore p(network->layout());
+    p.weights(1)[0] = 0.5F;
+    p.theta()[0] = 0.25F;
+    Batch y(1, 1);
+    y(0, 0) = 3.0F;
+    EXPECT_FLOAT_EQ(network->recover(p, y, pool)(0, 0), 1.25F);
+}
+
+}  // namespace
+}  // namespace pibinn
