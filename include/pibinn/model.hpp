@@ -1,0 +1,60 @@
+// room: model
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "pibinn/matrix.hpp"
+#include "pibinn/network.hpp"
+#include "pibinn/operator.hpp"
+#include "pibinn/thread_pool.hpp"
+
+namespace pibinn {
+
+/// Operator, network and weights: everything that is needed to recover signals.
+struct Model {
+    NetworkSpec spec;
+    Operator op;
+    /// Effective weights of layer 1..K, one number a link: for one-bit kinds each is plus or minus
+    /// its scale.
+    std::vector<AlignedBuffer<float>> weights;
+    std::vector<float> theta;  ///< one a layer; empty for relu
+    std::vector<float> beta;   ///< one a layer; empty without momentum
+    std::vector<float> omega;  ///< one a layer; empty without Onsager term
+    /// What else the file tells: recipe, seed, scores, hash of the data.
+    std::map<std::string, std::string> metadata;
+
+    /// The global scale of a `one-bit` model, 0 for other kinds.
+    double scale() const;
+    std::size_t links() const;  ///< of all layers
+};
+
+/// The network that a solver's first K iterations are: W_k from A / ||A||^2, made one-bit or ternary
+/// where the kind asks for it, all thresholds `theta`. What training starts from.
+Model untrained_model(const NetworkSpec& spec, const Operator& op, double theta);
+
+/// x_K of every row of y; with `every_layer`, x_1 .. x_K too.
+Batch recover(const Model& model, ConstBatchView y, ThreadPool& pool,
+              std::vector<Batch>* every_layer = nullptr);
+
+/// Stored bits, counted both ways.
+struct BitCount {
+    std::size_t weights = 0;
+    std::size_t thresholds = 0;
+    std::size_t momentum = 0;  ///< beta and omega
+    std::size_t scales = 0;
+    std::size_t op = 0;     ///< the operator: 32 bits an entry (1 if it is +-c), a mask's pattern too
+    std::size_t paper = 0;  ///< the paper's accounting: weights and thresholds
+    std::size_t total = 0;  ///< what must really be stored
+};
+
+BitCount count_bits(const Model& model);
+
+/// One .safetensors file (docs/file-format.md), written whole or not at all.
+void save_model(const Model& model, const std::filesystem::path& path);
+/// Believes nothing of the file: whatever does not fit together is an error that says what and where.
+Model load_model(const std::filesystem::path& path);
+
+}  // namespace pibinn

@@ -1,0 +1,98 @@
+#include "pibinn/metrics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "pibinn/error.hpp"
+
+namespace pibinn {
+
+namespace {
+
+struct RowError {
+    double error = 0;
+    double energy = 0;
+};
+
+RowError row_error(std::span<const float> truth, std::span<const float> estimate) {
+    RowError row;
+    for (std::size_t j = 0; j < truth.size(); ++j) {
+        const double difference = double{estimate[j]} - truth[j];
+        row.error += difference * difference;
+        row.energy += double{truth[j]} * truth[j];
+    }
+    return row;
+}
+
+void require_same_shape(ConstBatchView truth, ConstBatchView estimate) {
+    if (truth.rows != estimate.rows || truth.cols != estimate.cols)
+        fail_input(fmt::format("{} x {} true signals against {} x {} estimates", truth.rows,
+                               truth.cols, estimate.rows, estimate.cols),
+                   "give one estimate for each signal");
+}
+
+double median(std::vector<double>& values) {
+    if (values.empty()) return 0;
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    if (values.size() % 2 == 1) return *middle;
+    return 0.5 * (*middle + *std::max_element(values.begin(), middle));
+}
+
+}  // namespace
+
+double to_db(double ratio) { return 10.0 * std::log10(std::max(ratio, 1e-40)); }
+
+Metrics measure(ConstBatchView truth, ConstBatchView estimate) {
+    require_same_shape(truth, estimate);
+    Metrics metrics;
+    metrics.signals = truth.rows;
+    std::vector<double> ratios;
+    double error = 0;
+    double energy = 0;
+    std::size_t found = 0;
+    std::size_t wrong = 0;
+    std::size_t missed = 0;
+    for (std::size_t i = 0; i < truth.rows; ++i) {
+        const RowError row = row_error(truth.row(i), estimate.row(i));
+        error += row.error;
+        energy += row.energy;
+        if (row.energy > 0)
+            ratios.push_back(row.error / row.energy);
+        else
+            ++metrics.skipped_zero_signals;
+        for (std::size_t j = 0; j < truth.cols; ++j) {
+            const bool is = truth(i, j) != 0;
+            const bool said = estimate(i, j) != 0;
+            found += is && said;
+            wrong += !is && said;
+            missed += is && !said;
+        }
+    }
+    double sum = 0;
+    for (double ratio : ratios) sum += ratio;
+    metrics.nmse_db = ratios.empty() ? 0 : to_db(sum / static_cast<double>(ratios.size()));
+    metrics.median_nmse_db = ratios.empty() ? 0 : to_db(median(ratios));
+    metrics.energy_nmse_db = energy > 0 ? to_db(error / energy) : 0;
+    const std::size_t all = 2 * found + wrong + missed;
+    metrics.support_f1 = all ? 2.0 * static_cast<double>(found) / static_cast<double>(all) : 1.0;
+    return metrics;
+}
+
+std::size_t count_exact(ConstBatchView truth, ConstBatchView estimate, double tolerance) {
+    require_same_shape(truth, estimate);
+    std::size_t exact = 0;
+    for (std::size_t i = 0; i < truth.rows; ++i) {
+        bool same_support = true;
+        for (std::size_t j = 0; j < truth.cols; ++j)
+            same_support &= (truth(i, j) != 0) == (estimate(i, j) != 0);
+        const RowError row = row_error(truth.row(i), estimate.row(i));
+        exact += same_support && row.error <= tolerance * tolerance * row.energy;
+    }
+    return exact;
+}
+
+}  // namespace pibinn

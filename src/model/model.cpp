@@ -1,0 +1,95 @@
+#include "pibinn/model.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/model_parameters.hpp"
+#include "model/network.hpp"
+
+namespace pibinn {
+
+double Model::scale() const {
+    if (spec.weights != WeightKind::one_bit || weights.empty() || weights[0].empty()) return 0;
+    return std::abs(weights[0][0]);
+}
+
+std::size_t Model::links() const {
+    std::size_t sum = 0;
+    for (const auto& layer : weights) sum += layer.size();
+    return sum;
+}
+
+ParameterStore parameters_of(const Model& model) {
+    ParameterStore p(std::make_shared<const ParameterLayout>(model.spec, model.op.structure()));
+    for (std::size_t k = 1; k <= model.spec.layers; ++k)
+        std::copy(model.weights[k - 1].begin(), model.weights[k - 1].end(), p.weights(k).begin());
+    std::copy(model.theta.begin(), model.theta.end(), p.theta().begin());
+    std::copy(model.beta.begin(), model.beta.end(), p.beta().begin());
+    std::copy(model.omega.begin(), model.omega.end(), p.omega().begin());
+    for (float& scale : p.scale()) scale = static_cast<float>(model.scale());
+    return p;
+}
+
+Model model_of(const NetworkSpec& spec, const Operator& op, const ParameterStore& p) {
+    Model model;
+    model.spec = spec;
+    model.op = op;
+    for (std::size_t k = 1; k <= spec.layers; ++k)
+        model.weights.emplace_back(p.weights(k).begin(), p.weights(k).end());
+    model.theta.assign(p.theta().begin(), p.theta().end());
+    model.beta.assign(p.beta().begin(), p.beta().end());
+    model.omega.assign(p.omega().begin(), p.omega().end());
+    return model;
+}
+
+Model untrained_model(const NetworkSpec& spec, const Operator& op, double theta) {
+    spec.validate();
+    ParameterStore latent(std::make_shared<const ParameterLayout>(spec, op.structure()));
+    const auto step = static_cast<float>(1.0 / op.squared_norm());
+    double magnitude = 0;
+    for (float a : op.values()) magnitude += std::abs(a) * step;
+    for (std::size_t k = 1; k <= spec.layers; ++k) {
+        auto w = latent.weights(k);
+        // A fully connected layer after the first has no operator to start from: the identity.
+        const std::size_t n = op.cols();
+        for (std::size_t l = 0; l < w.size(); ++l)
+            w[l] = spec.architecture == Architecture::unrolled || k == 1
+                       ? (w.size() == op.values().size() ? step * op.values()[l] : 0.0F)
+                       : (l / n == l % n ? 1.0F : 0.0F);
+    }
+    std::fill(latent.theta().begin(), latent.theta().end(), static_cast<float>(theta));
+    for (float& scale : latent.scale())
+        scale = static_cast<float>(magnitude / static_cast<double>(op.values().size()));
+    ParameterStore effective(latent.shared_layout());
+    make_effective(spec.weights, latent, effective, *make_cpu_backend());
+    return model_of(spec, op, effective);
+}
+
+Batch recover(const Model& model, ConstBatchView y, ThreadPool& pool,
+              std::vector<Batch>* every_layer) {
+    const auto backend = make_cpu_backend();
+    const auto network = make_network(model.spec, model.op, *backend);
+    return network->recover(parameters_of(model), y, pool, every_layer);
+}
+
+BitCount count_bits(const Model& model) {
+    const ParameterLayout layout(model.spec, model.op.structure());
+    BitCount bits;
+    for (std::size_t k = 1; k <= model.spec.layers; ++k) {
+        bits.weights += bits_per_link(model.spec.weights) * layout.structure(k).links();
+        bits.scales += 32 * scales_per_layer(model.spec.weights, layout.structure(k));
+    }
+    if (model.spec.weights == WeightKind::one_bit) bits.scales += 32;
+    bits.thresholds = 32 * model.theta.size();
+    bits.momentum = 32 * (model.beta.size() + model.omega.size());
+    if (model.spec.architecture == Architecture::unrolled) {
+        const Structure& s = model.op.structure();
+        bits.op = model.op.is_sign() ? s.links() + 32 : 32 * s.links();
+        bits.op += 32 * (s.offsets().size() + s.row_indices().size());
+    }
+    bits.paper = bits.weights + bits.thresholds;
+    bits.total = bits.paper + bits.momentum + bits.scales + bits.op;
+    return bits;
+}
+
+}  // namespace pibinn
