@@ -1,0 +1,25 @@
+// room: data
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+#include "pibinn/matrix.hpp"
+
+namespace pibinn {
+
+/// The array of a .npy file as float32: 2-D as it is, 1-D as one row, an empty 1-D array as an
+/// empty batch. Booleans, integers and floats of either byte order, in C or Fortran order, are
+/// converted; complex numbers, text and objects are errors, and so is a value that is NaN,
+/// infinite or beyond float32. A batch of 0 rows can be read: `require_batch` is who refuses it.
+Batch read_npy(const std::filesystem::path& path);
+
+/// float32, little-endian, C order; the file appears whole or not at all.
+void write_npy(const std::filesystem::path& path, ConstBatchView values);
+
+/// Refuses a batch of no rows and one whose rows are not `cols` long. `noun` names what stands in
+/// a row ("measurements"), `path` where the batch came from; both are only told.
+void require_batch(ConstBatchView batch, std::size_t cols, std::string_view noun,
+                   const std::filesystem::path& path);
+
+}  // namespace pibinn

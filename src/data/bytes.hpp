@@ -1,0 +1,53 @@
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "pibinn/error.hpp"
+
+namespace pibinn {
+
+static_assert(std::endian::native == std::endian::little,
+              "the file formats are little-endian and are read and written by copying");
+
+/// The number at a place of a file whose length is not to be trusted.
+template <class T>
+T load_little(std::string_view bytes, std::uint64_t at, const std::string& where) {
+    if (at > bytes.size() || bytes.size() - at < sizeof(T))
+        fail_input(fmt::format("'{}' is truncated: {} bytes wanted at {}, the file has {}", where,
+                               sizeof(T), at, bytes.size()),
+                   "copy or save the file again");
+    T value;
+    std::memcpy(&value, bytes.data() + at, sizeof(T));
+    return value;
+}
+
+template <class T>
+void append_little(std::string& bytes, T value) {
+    bytes.append(reinterpret_cast<const char*>(&value), sizeof(T));
+}
+
+/// Text out of a file, fit for an error message: control characters are escaped, so that a file
+/// cannot speak to the terminal, and long text is cut.
+inline std::string escaped(std::string_view text) {
+    constexpr std::size_t longest = 80;
+    std::string result;
+    for (const char c : text.substr(0, longest)) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (byte < 0x20 || byte == 0x7f)
+            result += fmt::format("\\x{:02x}", byte);
+        else
+            result += c;
+    }
+    return result + (text.size() > longest ? "..." : "");
+}
+
+inline std::string shown(std::string_view text) { return fmt::format("'{}'", escaped(text)); }
+
+}  // namespace pibinn

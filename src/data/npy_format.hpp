@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "pibinn/matrix.hpp"
+
+namespace pibinn {
+
+enum class NumberKind { boolean, signed_integer, unsigned_integer, floating };
+
+/// What the header of a .npy array says, checked: the numbers fill the rest of the file exactly.
+struct NpyFormat {
+    NumberKind kind = NumberKind::floating;
+    std::size_t width = 4;  ///< bytes a number
+    bool big_endian = false;
+    bool fortran_order = false;
+    std::size_t rows = 0;
+    std::size_t cols = 0;
+    std::size_t data_offset = 0;
+};
+
+/// As many bytes of the start of an array as its header may need. Headers of real arrays have 64 to
+/// 256 bytes; a longer one than this is refused.
+inline constexpr std::size_t npy_longest_header = 65536;
+
+/// Reads the header in `start`, the first min(total, npy_longest_header) bytes or more of an array
+/// of `total` bytes. `where` is the place that errors name.
+NpyFormat parse_npy_header(std::string_view start, std::uint64_t total, const std::string& where);
+
+/// A whole .npy array, header and numbers, as float32.
+Batch decode_npy(std::string_view bytes, const std::string& where);
+
+/// A version 1.0 header for a C-order array, padded so that the numbers start at a multiple of 64.
+std::string make_npy_header(std::string_view descr, std::span<const std::size_t> shape);
+
+}  // namespace pibinn
