@@ -70,6 +70,9 @@ Structure Structure::mask(std::size_t m, std::size_t n, std::vector<std::uint32_
         fail_input(fmt::format("the mask's offsets do not describe {} columns and {} links", n,
                                rows.size()),
                    "offsets must have n + 1 entries, from 0 to the number of links");
+    if (rows.size() < m)
+        fail_input(fmt::format("the mask has {} links for {} measurements", rows.size(), m),
+                   "every measurement (row) needs at least one link");
     std::vector<bool> row_seen(m, false);
     for (std::size_t j = 0; j < n; ++j) {
         if (offsets[j + 1] <= offsets[j])

@@ -1,0 +1,132 @@
+#include "model/link_codes.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "model/parameters.hpp"
+#include "pibinn/error.hpp"
+
+namespace pibinn {
+
+namespace {
+
+class BitWriter {
+public:
+    explicit BitWriter(std::size_t bits) : bytes_(bytes_for_bits(bits)) {}
+    void put(unsigned code, std::size_t width) {
+        for (std::size_t b = 0; b < width; ++b, ++at_)
+            if ((code >> b) & 1U) bytes_[at_ / 8] |= static_cast<std::uint8_t>(1U << (at_ % 8));
+    }
+    std::vector<std::uint8_t> take() { return std::move(bytes_); }
+
+private:
+    std::vector<std::uint8_t> bytes_;
+    std::size_t at_ = 0;
+};
+
+class BitReader {
+public:
+    explicit BitReader(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
+    unsigned get(std::size_t width) {
+        unsigned code = 0;
+        for (std::size_t b = 0; b < width; ++b, ++at_)
+            code |= ((bytes_[at_ / 8] >> (at_ % 8)) & 1U) << b;
+        return code;
+    }
+
+private:
+    std::span<const std::uint8_t> bytes_;
+    std::size_t at_ = 0;
+};
+
+/// Calls visit(layer k, first link, end) for every run of links that shares one scale, in the order
+/// in which scales are stored.
+template <class Visit>
+void for_each_scale_run(WeightKind kind, const ParameterLayout& layout, Visit&& visit) {
+    for (std::size_t k = 1; k <= layout.layers(); ++k) {
+        const Structure& s = layout.structure(k);
+        if (quantiser_of(kind).scale != Quantiser::Scale::channel) {
+            visit(k, std::size_t{0}, s.links());
+            continue;
+        }
+        std::size_t at = 0;
+        for (const LinkBlock& block : link_blocks(s))
+            for (std::size_t j = 0; j < block.n; ++j) {
+                const std::size_t length = block.full() ? block.m : block.offsets[j + 1] - block.offsets[j];
+                visit(k, at, at + length);
+                at += length;
+            }
+    }
+}
+
+}  // namespace
+
+LinkCodes pack_links(const Model& model) {
+    const WeightKind kind = model.spec.weights;
+    const std::size_t width = bits_per_link(kind);
+    const bool one_scale = quantiser_of(kind).scale == Quantiser::Scale::global;
+    const ParameterLayout layout(model.spec, model.op.structure());
+    LinkCodes codes;
+    BitWriter writer(width * layout.weights_size());
+    for_each_scale_run(kind, layout, [&](std::size_t k, std::size_t begin, std::size_t end) {
+        float scale = 0;
+        for (std::size_t l = begin; l < end; ++l)
+            scale = std::max(scale, std::abs(model.weights[k - 1][l]));
+        if (!one_scale || codes.scales.empty()) codes.scales.push_back(scale);
+        for (std::size_t l = begin; l < end; ++l) {
+            const float w = model.weights[k - 1][l];
+            const bool zero = w == 0.0F && width == 2;
+            ensure(zero || std::abs(w) == codes.scales.back(), "a weight is not on its scale");
+            writer.put(zero ? 0U : (w >= 0 ? 1U : (width == 2 ? 3U : 0U)), width);
+        }
+    });
+    codes.bits = writer.take();
+    return codes;
+}
+
+void unpack_links(std::span<const std::uint8_t> bits, std::span<const float> scales,
+                  const std::string& where, Model& model) {
+    const WeightKind kind = model.spec.weights;
+    const std::size_t width = bits_per_link(kind);
+    const bool one_scale = quantiser_of(kind).scale == Quantiser::Scale::global;
+    const ParameterLayout layout(model.spec, model.op.structure());
+    std::size_t runs = 0;
+    for_each_scale_run(kind, layout, [&](std::size_t, std::size_t, std::size_t) { ++runs; });
+    const std::size_t expected_scales = one_scale ? 1 : runs;
+    if (scales.size() != expected_scales)
+        fail_input(fmt::format("{}: expected {} scales, got {}", where, expected_scales, scales.size()),
+                   "the file is damaged or was not written by pibinn");
+    if (bits.size() != bytes_for_bits(width * layout.weights_size()))
+        fail_input(fmt::format("{}: expected {} bytes of weights, got {}", where,
+                               bytes_for_bits(width * layout.weights_size()), bits.size()),
+                   "the file is damaged or was not written by pibinn");
+    for (std::size_t k = 1; k <= layout.layers(); ++k)
+        model.weights.emplace_back(layout.structure(k).links());
+    BitReader reader(bits);
+    std::size_t run = 0;
+    for_each_scale_run(kind, layout, [&](std::size_t k, std::size_t begin, std::size_t end) {
+        const float scale = scales[one_scale ? 0 : run++];
+        for (std::size_t l = begin; l < end; ++l) {
+            const unsigned code = reader.get(width);
+            if (code == 2)
+                fail_input(fmt::format("{}: link {} of layer {} has the unused code 2", where, l, k),
+                           "the file is damaged");
+            const bool negative = width == 2 ? code == 3 : code == 0;
+            model.weights[k - 1][l] = width == 2 && code == 0 ? 0.0F : (negative ? -scale : scale);
+        }
+    });
+}
+
+std::vector<std::uint8_t> pack_signs(std::span<const float> values) {
+    BitWriter writer(values.size());
+    for (float v : values) writer.put(v >= 0 ? 1U : 0U, 1);
+    return writer.take();
+}
+
+void unpack_signs(std::span<const std::uint8_t> bits, float scale, std::span<float> values) {
+    BitReader reader(bits);
+    for (float& v : values) v = reader.get(1) ? scale : -scale;
+}
+
+}  // namespace pibinn

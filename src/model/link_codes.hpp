@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "pibinn/model.hpp"
+
+namespace pibinn {
+
+/// Weights as a model file holds them. Layers follow each other without padding; within a byte the
+/// first link has the lowest bit.
+///     one-bit kinds  1 bit a link: 1 means +scale, 0 means -scale
+///     ternary        2 bits a link: 0 means 0, 1 means +scale, 3 means -scale (two's complement)
+struct LinkCodes {
+    std::vector<std::uint8_t> bits;
+    std::vector<float> scales;  ///< of the network, of each layer, or of each output of each layer
+};
+
+/// Only for kinds that are not `float`.
+LinkCodes pack_links(const Model& model);
+/// Fills model.weights, whose spec and operator are set; `where` names the file in errors.
+void unpack_links(std::span<const std::uint8_t> bits, std::span<const float> scales,
+                  const std::string& where, Model& model);
+
+/// Bits of +-c values, and c.
+std::vector<std::uint8_t> pack_signs(std::span<const float> values);
+void unpack_signs(std::span<const std::uint8_t> bits, float scale, std::span<float> values);
+
+constexpr std::size_t bytes_for_bits(std::size_t bits) { return (bits + 7) / 8; }
+
+}  // namespace pibinn

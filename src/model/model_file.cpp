@@ -1,0 +1,189 @@
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/file.hpp"
+#include "data/safetensors.hpp"
+#include "model/link_codes.hpp"
+#include "model/spec_json.hpp"
+#include "pibinn/error.hpp"
+#include "pibinn/model.hpp"
+#include "pibinn/version.hpp"
+
+namespace pibinn {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr int kFormat = 1;
+constexpr const char* kDamaged = "the file is damaged or was not written by pibinn";
+
+template <class T>
+Tensor flat(std::string name, TensorType type, const std::vector<T>& values) {
+    return make_tensor<T>(std::move(name), type, {values.size()}, values);
+}
+
+std::vector<float> floats(const SafeTensors& file, const std::string& name, std::size_t expected,
+                          bool non_negative = false) {
+    const Tensor& tensor = file.at(name, TensorType::f32);
+    const auto values = values_of<float>(tensor);
+    if (values.size() != expected)
+        fail_input(fmt::format("{}: tensor '{}' has {} numbers, expected {}", file.where, name,
+                               values.size(), expected),
+                   kDamaged);
+    for (std::size_t i = 0; i < values.size(); ++i)
+        if (!std::isfinite(values[i]) || (non_negative && values[i] < 0))
+            fail_input(fmt::format("{}: number {} of tensor '{}' is {}", file.where, i, name, values[i]),
+                       kDamaged);
+    return {values.begin(), values.end()};
+}
+
+std::vector<std::uint8_t> bytes_of(const SafeTensors& file, const std::string& name) {
+    const auto values = values_of<std::uint8_t>(file.at(name, TensorType::u8));
+    return {values.begin(), values.end()};
+}
+
+json metadata_json(const SafeTensors& file, const std::string& key) {
+    const auto found = file.metadata.find(key);
+    if (found == file.metadata.end())
+        fail_input(fmt::format("{}: metadata '{}' is missing", file.where, key),
+                   "this safetensors file is not a pibinn model");
+    json parsed = json::parse(found->second, nullptr, false);
+    if (!parsed.is_object())
+        fail_input(fmt::format("{}: metadata '{}' is not a JSON object", file.where, key), kDamaged);
+    return parsed;
+}
+
+void check_format(const SafeTensors& file) {
+    const auto found = file.metadata.find("pibinn.format");
+    if (found == file.metadata.end())
+        fail_input(fmt::format("{}: metadata 'pibinn.format' is missing", file.where),
+                   "this safetensors file is not a pibinn model");
+    if (found->second != std::to_string(kFormat))
+        fail_input(fmt::format("{}: format '{}', but this program reads format {}", file.where,
+                               found->second, kFormat),
+                   "a newer pibinn wrote it: update this one");
+}
+
+/// A model needs at least a bit a link: sizes that claim more than the file holds are lies.
+void check_claims(const SafeTensors& file, const NetworkSpec& spec, const Structure& s,
+                  std::size_t file_bytes) {
+    const auto links = static_cast<double>(spec.architecture == Architecture::unrolled
+                                               ? static_cast<double>(s.links())
+                                               : static_cast<double>(s.cols()) * static_cast<double>(std::min(s.rows(), s.cols())));
+    if (links * static_cast<double>(spec.layers) > 8.0 * static_cast<double>(file_bytes))
+        fail_input(fmt::format("{}: {} layers of {} links do not fit a file of {} bytes", file.where,
+                               spec.layers, links, file_bytes),
+                   kDamaged);
+}
+
+Operator load_operator(const SafeTensors& file, const Structure& s) {
+    if (file.find("operator.bits")) {
+        const auto bits = bytes_of(file, "operator.bits");
+        const float scale = floats(file, "operator.scale", 1)[0];
+        if (bits.size() != bytes_for_bits(s.links()))
+            fail_input(fmt::format("{}: expected {} bytes of operator signs, got {}", file.where,
+                                   bytes_for_bits(s.links()), bits.size()),
+                       kDamaged);
+        AlignedBuffer<float> values(s.links());
+        unpack_signs(bits, scale, values);
+        return {s, std::move(values)};
+    }
+    const auto values = floats(file, "operator", s.links());
+    return {s, {values.begin(), values.end()}};
+}
+
+}  // namespace
+
+void save_model(const Model& model, const std::filesystem::path& path) {
+    const Structure& s = model.op.structure();
+    const bool unrolled = model.spec.architecture == Architecture::unrolled;
+    std::vector<Tensor> tensors;
+
+    LinkCodes codes;
+    std::vector<float> real;
+    if (model.spec.weights == WeightKind::real) {
+        for (const auto& layer : model.weights) real.insert(real.end(), layer.begin(), layer.end());
+        tensors.push_back(flat("weights", TensorType::f32, real));
+    } else {
+        codes = pack_links(model);
+        tensors.push_back(flat("weights", TensorType::u8, codes.bits));
+        tensors.push_back(flat("scales", TensorType::f32, codes.scales));
+    }
+    if (!model.theta.empty()) tensors.push_back(flat("theta", TensorType::f32, model.theta));
+    if (!model.beta.empty()) tensors.push_back(flat("beta", TensorType::f32, model.beta));
+    if (!model.omega.empty()) tensors.push_back(flat("omega", TensorType::f32, model.omega));
+
+    std::vector<std::uint8_t> operator_bits;
+    std::vector<float> operator_scale;
+    if (unrolled && model.op.is_sign()) {
+        operator_bits = pack_signs(model.op.values());
+        operator_scale = {std::abs(model.op.values()[0])};
+        tensors.push_back(flat("operator.bits", TensorType::u8, operator_bits));
+        tensors.push_back(flat("operator.scale", TensorType::f32, operator_scale));
+    } else if (unrolled) {
+        tensors.push_back(make_tensor<float>("operator", TensorType::f32, {model.op.values().size()},
+                                             model.op.values()));
+    }
+    if (s.kind() == StructureKind::mask) {
+        tensors.push_back(make_tensor<std::uint32_t>("structure.offsets", TensorType::u32,
+                                                     {s.offsets().size()}, s.offsets()));
+        tensors.push_back(make_tensor<std::uint32_t>("structure.rows", TensorType::u32,
+                                                     {s.row_indices().size()}, s.row_indices()));
+    }
+    TensorMetadata metadata = model.metadata;
+    metadata["pibinn.format"] = std::to_string(kFormat);
+    metadata["pibinn.version"] = version();
+    metadata["pibinn.network"] = to_json(model.spec).dump();
+    metadata["pibinn.structure"] = structure_to_json(s).dump();
+    write_safetensors(path, tensors, metadata);
+}
+
+Model load_model(const std::filesystem::path& path) {
+    const std::string content = read_file(path);
+    const SafeTensors file = parse_safetensors(content, path.string());
+    check_format(file);
+    Model model;
+    model.spec = spec_from_json(metadata_json(file, "pibinn.network"), file.where);
+    const json structure = metadata_json(file, "pibinn.structure");
+    AlignedBuffer<std::uint32_t> offsets;
+    AlignedBuffer<std::uint32_t> rows;
+    if (structure.value("kind", "") == "mask") {
+        offsets = values_of<std::uint32_t>(file.at("structure.offsets", TensorType::u32));
+        rows = values_of<std::uint32_t>(file.at("structure.rows", TensorType::u32));
+    }
+    const Structure s = structure_from_json(structure, offsets, rows, file.where);
+    check_claims(file, model.spec, s, content.size());
+    model.op = model.spec.architecture == Architecture::unrolled
+                   ? load_operator(file, s)
+                   : Operator(s, AlignedBuffer<float>(s.links()));
+
+    const std::size_t layers = model.spec.layers;
+    if (model.spec.has_thresholds()) model.theta = floats(file, "theta", layers, true);
+    if (model.spec.update.momentum) model.beta = floats(file, "beta", layers);
+    if (model.spec.update.onsager) model.omega = floats(file, "omega", layers);
+    if (model.spec.weights == WeightKind::real) {
+        const ParameterLayout layout(model.spec, s);
+        const auto values = floats(file, "weights", layout.weights_size());
+        std::size_t at = 0;
+        for (std::size_t k = 1; k <= layers; ++k) {
+            const std::size_t links = layout.structure(k).links();
+            model.weights.emplace_back(&values[at], &values[at] + links);
+            at += links;
+        }
+    } else {
+        const auto bits = bytes_of(file, "weights");
+        const Tensor& scales = file.at("scales", TensorType::f32);
+        unpack_links(bits, floats(file, "scales", scales.bytes.size() / sizeof(float), true),
+                     file.where, model);
+    }
+    for (const auto& [key, value] : file.metadata)
+        if (key != "pibinn.format" && key != "pibinn.network" && key != "pibinn.structure")
+            model.metadata[key] = value;
+    return model;
+}
+
+}  // namespace pibinn

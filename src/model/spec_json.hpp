@@ -1,0 +1,23 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "model/parameters.hpp"
+#include "pibinn/network.hpp"
+#include "pibinn/structure.hpp"
+
+namespace pibinn {
+
+nlohmann::json to_json(const NetworkSpec& spec);
+/// `where` names the file in errors.
+NetworkSpec spec_from_json(const nlohmann::json& json, const std::string& where);
+
+/// Kind and sizes; the pattern of a mask is kept elsewhere.
+nlohmann::json structure_to_json(const Structure& structure);
+Structure structure_from_json(const nlohmann::json& json, std::span<const std::uint32_t> offsets,
+                              std::span<const std::uint32_t> rows, const std::string& where);
+
+}  // namespace pibinn

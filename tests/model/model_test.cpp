@@ -1,0 +1,207 @@
+#include "pibinn/model.hpp"
+
+#include <cmath>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "core/file.hpp"
+#include "data/safetensors.hpp"
+#include "model/cases.hpp"
+#include "model/model_parameters.hpp"
+#include "pibinn/error.hpp"
+
+namespace pibinn {
+namespace {
+
+using testing::some_parameters;
+using testing::some_structure;
+
+class TemporaryFolder : public ::testing::Test {
+protected:
+    TemporaryFolder()
+        : folder_(std::filesystem::temp_directory_path() / fmt::format("pibinn-model-{}", ::getpid())) {
+        std::filesystem::create_directories(folder_);
+    }
+    ~TemporaryFolder() override { std::filesystem::remove_all(folder_); }
+    std::filesystem::path folder_;
+};
+
+class ModelFile : public TemporaryFolder {};
+
+Model some_model(const NetworkSpec& spec, const Operator& op) {
+    const auto backend = make_cpu_backend();
+    const auto network = make_network(spec, op, *backend);
+    Model model = model_of(spec, op, some_parameters(*network, op, *backend, 2));
+    model.metadata["seed"] = "7";
+    return model;
+}
+
+/// The message of the error that loading `path` throws.
+std::string load_error(const std::filesystem::path& path) {
+    try {
+        load_model(path);
+    } catch (const Error& e) {
+        return e.what();
+    }
+    return "loaded without an error";
+}
+
+TEST_F(ModelFile, RoundTripsEveryStructureAndKindToTheBit) {
+    for (auto structure : {StructureKind::dense, StructureKind::repeated, StructureKind::blocks,
+                           StructureKind::mask})
+        for (auto weights : {WeightKind::real, WeightKind::one_bit, WeightKind::one_bit_layer,
+                             WeightKind::one_bit_channel, WeightKind::ternary})
+            for (auto ensemble : {OperatorEnsemble::gaussian, OperatorEnsemble::rademacher})
+                for (const Update& update : {Update::plain(), Update::accelerated()}) {
+                    if (structure == StructureKind::mask && ensemble == OperatorEnsemble::rademacher)
+                        continue;  // its columns differ in length, so its entries in magnitude
+                    NetworkSpec spec;
+                    spec.layers = 3;
+                    spec.weights = weights;
+                    spec.update = update;
+                    spec.delta = 0.9;
+                    const Operator op = Operator::random(some_structure(structure), ensemble, 4);
+                    const Model model = some_model(spec, op);
+                    const auto path = folder_ / "model.safetensors";
+                    save_model(model, path);
+                    const Model again = load_model(path);
+                    EXPECT_EQ(again.spec, spec);
+                    EXPECT_TRUE(again.op.structure() == op.structure());
+                    EXPECT_TRUE(std::equal(op.values().begin(), op.values().end(),
+                                           again.op.values().begin(), again.op.values().end()));
+                    EXPECT_EQ(again.weights, model.weights) << to_string(structure) << to_string(weights);
+                    EXPECT_EQ(again.theta, model.theta);
+                    EXPECT_EQ(again.beta, model.beta);
+                    EXPECT_EQ(again.omega, model.omega);
+                    EXPECT_EQ(again.metadata.at("seed"), "7");
+
+                    // What the file holds is what the accounting says.
+                    const std::string bytes = read_file(path);
+                    const SafeTensors file = parse_safetensors(bytes, "file");
+                    const BitCount bits = count_bits(model);
+                    const auto stored = [&](const char* name) {
+                        const Tensor* t = file.find(name);
+                        return t ? t->bytes.size() : std::size_t{0};
+                    };
+                    EXPECT_EQ(stored("weights"), (bits.weights + 7) / 8);
+                    EXPECT_EQ(8 * stored("scales"), bits.scales);
+                    EXPECT_EQ(8 * stored("theta"), bits.thresholds);
+                    EXPECT_EQ(8 * (stored("beta") + stored("omega")), bits.momentum);
+                    EXPECT_EQ(stored("operator") + stored("operator.bits") + stored("operator.scale") +
+                                  stored("structure.offsets") + stored("structure.rows"),
+                              (bits.op + 7) / 8);
+                }
+}
+
+TEST_F(ModelFile, KeepsAFullyConnectedNetworkWithoutItsOperator) {
+    NetworkSpec spec;
+    spec.architecture = Architecture::fcn;
+    spec.layers = 3;
+    spec.update = Update::plain();
+    spec.activation = Activation::relu;
+    spec.weights = WeightKind::real;
+    const Operator op = Operator::random(Structure::dense(4, 6), OperatorEnsemble::gaussian, 4);
+    const Model model = some_model(spec, op);
+    save_model(model, folder_ / "fcn.safetensors");
+    EXPECT_EQ(load_model(folder_ / "fcn.safetensors").weights, model.weights);
+    EXPECT_EQ(count_bits(model).total, 32u * (4 * 6 + 2 * 6 * 6));
+}
+
+TEST_F(ModelFile, SaysWhatIsWrongWithAForeignOrDamagedFile) {
+    const Operator op = Operator::random(Structure::dense(4, 6), OperatorEnsemble::gaussian, 4);
+    NetworkSpec spec;
+    spec.layers = 2;
+    const Model model = some_model(spec, op);
+    const auto path = folder_ / "m.safetensors";
+    const auto rewrite = [&](auto&& change) {
+        save_model(model, path);
+        const std::string bytes = read_file(path);
+        SafeTensors file = parse_safetensors(bytes, "file");
+        change(file);
+        write_safetensors(path, file.tensors, file.metadata);
+        return load_error(path);
+    };
+    const auto has = [](const std::string& text, const char* part) {
+        return text.find(part) != std::string::npos;
+    };
+    EXPECT_PRED2(has, rewrite([](SafeTensors& f) { f.metadata.erase("pibinn.format"); }), "not a pibinn model");
+    EXPECT_PRED2(has, rewrite([](SafeTensors& f) { f.metadata["pibinn.format"] = "2"; }), "newer pibinn");
+    EXPECT_PRED2(has, rewrite([](SafeTensors& f) { f.metadata["pibinn.network"] = "[]"; }), "not a JSON object");
+    EXPECT_PRED2(has, rewrite([](SafeTensors& f) { f.metadata["pibinn.network"] = "{}"; }), "'architecture' is missing");
+    EXPECT_PRED2(has, rewrite([](SafeTensors& f) {
+                     f.metadata["pibinn.structure"] = R"({"kind":"dense","m":2000000000,"n":2000000000})";
+                 }),
+                 "do not fit a file");
+    EXPECT_PRED2(has, rewrite([](SafeTensors& f) {
+                     f.metadata["pibinn.structure"] = R"({"kind":"dense","m":-4,"n":6})";
+                 }),
+                 "'m' is not a size");
+    EXPECT_PRED2(has, rewrite([](SafeTensors& f) {
+                     f.metadata["pibinn.structure"] = R"({"kind":"repeated","m":4,"n":6,"repeat":3})";
+                 }),
+                 "do not tile");
+    EXPECT_PRED2(has, rewrite([](SafeTensors& f) { std::erase_if(f.tensors, [](auto& t) { return t.name == "theta"; }); }),
+                 "theta");
+    EXPECT_PRED2(has, rewrite([](SafeTensors& f) {
+                     f.metadata["pibinn.structure"] = R"({"kind":"dense","m":4,"n":5})";
+                 }),
+                 "expected 20");
+    static const float nan = std::nanf("");
+    EXPECT_PRED2(has, rewrite([](SafeTensors& f) {
+                     for (Tensor& t : f.tensors)
+                         if (t.name == "scales") t.bytes = std::as_bytes(std::span(&nan, 1));
+                 }),
+                 "'scales' is nan");
+}
+
+TEST(BitCount, MatchesThePapersTable) {
+    const Operator op = Operator::random(Structure::dense(50, 100), OperatorEnsemble::gaussian, 1);
+    NetworkSpec spec;
+    spec.update = Update::plain();
+    const BitCount bits = count_bits(untrained_model(spec, op, 0.1));
+    EXPECT_EQ(bits.weights, 100000u);
+    EXPECT_EQ(bits.thresholds, 640u);
+    EXPECT_EQ(bits.paper, 100640u);
+    EXPECT_EQ(bits.op, 160000u);
+    EXPECT_EQ(bits.total, 260672u);
+
+    spec.layers = 5;
+    spec.weights = WeightKind::real;
+    EXPECT_EQ(count_bits(untrained_model(spec, op, 0.1)).paper, 800160u);
+    spec.architecture = Architecture::fcn;
+    EXPECT_EQ(count_bits(untrained_model(spec, op, 0.1)).paper, 1440160u);
+    spec.activation = Activation::relu;
+    EXPECT_EQ(count_bits(untrained_model(spec, op, 0.1)).paper, 1440000u);
+}
+
+TEST(BitCount, CountsLinksOfTheStructureOnly) {
+    const Operator op =
+        Operator::random(Structure::repeated(50, 100, 100), OperatorEnsemble::rademacher, 1);
+    NetworkSpec spec;
+    spec.layers = 10;
+    const BitCount bits = count_bits(untrained_model(spec, op, 0.1));
+    EXPECT_EQ(bits.weights, 50000u);  // table_4 of the paper
+    EXPECT_EQ(bits.op, 5032u);
+    EXPECT_EQ(bits.momentum, 640u);
+}
+
+TEST(UntrainedModel, IsTheSolversFirstIterations) {
+    ThreadPool pool(1);
+    const Operator op = Operator::random(Structure::dense(8, 12), OperatorEnsemble::gaussian, 1);
+    NetworkSpec spec;
+    spec.layers = 1;
+    spec.weights = WeightKind::real;
+    spec.update = Update::plain();
+    const Batch y = draw_signals({0.5, {}}, 3, 8, 1, Purpose::tests, pool);
+    const Batch x = recover(untrained_model(spec, op, 0.02), y, pool);
+    const Batch back = op.adjoint(y, pool);
+    for (std::size_t i = 0; i < x.size(); ++i)
+        EXPECT_NEAR(x.data()[i],
+                    activate(Activation::soft, double{back.data()[i]} / op.squared_norm(), 0.02), 1e-6);
+}
+
+}  // namespace
+}  // namespace pibinn
