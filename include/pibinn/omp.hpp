@@ -10,8 +10,11 @@
 namespace pibinn {
 
 struct OmpOptions {
-    std::size_t sparsity = 0;  ///< columns a block may use; 0 means as many as it has rows
-    double tolerance = 1e-5;   ///< stops once ||y - A x|| is at most this share of ||y||
+    /// Columns a block may use; 0 means as many as it has rows.
+    std::size_t sparsity = 0;
+    /// Stops once ||y - A x|| is at most this share of ||y||; entries whose own share of y is
+    /// smaller still are left zero.
+    double tolerance = 1e-5;
 };
 
 /// Orthogonal matching pursuit: takes the column most correlated with what is left to explain, fits
