@@ -1,0 +1,184 @@
+#include "pibinn/linear.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include <fmt/format.h>
+#include <Eigen/Cholesky>
+#include <Eigen/Core>
+
+#include "algebra/products.hpp"
+#include "pibinn/error.hpp"
+#include "solvers/checks.hpp"
+
+namespace pibinn {
+
+namespace {
+
+using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+// Pairs added to the covariances at a time, and columns of them a task takes: fixed, so that the
+// order of every sum is the same for any number of threads.
+constexpr std::size_t kPairsAtATime = 1024;
+constexpr std::size_t kColumnsPerTask = 64;
+
+// The least share of the mean eigenvalue that a normal matrix without noise is shifted by, so that
+// dependent rows give the least-norm solution instead of a failed factorisation.
+constexpr double kSmallestShift = 1e-10;
+
+Structure full_blocks(const Structure& s) {
+    return s.kind() == StructureKind::mask ? Structure::dense(s.rows(), s.cols()) : s;
+}
+
+/// One block of pairs as a long thin table: row k is [y_k | x_k], repetitions folded into rows.
+struct PairTable {
+    const Structure& structure;
+    const Block& block;
+    ConstBatchView x;
+    ConstBatchView y;
+
+    std::size_t rows() const { return x.rows * structure.repeat(); }
+    std::size_t cols() const { return block.rows + block.cols; }
+
+    void copy_row(std::size_t k, std::span<const double> mean, std::span<double> out) const {
+        const std::size_t u = structure.repeat();
+        const float* from_y = y.row(k / u).data() + (k % u) * (structure.rows() / u) + block.row;
+        const float* from_x = x.row(k / u).data() + (k % u) * (structure.cols() / u) + block.col;
+        std::copy_n(from_y, block.rows, out.begin());
+        std::copy_n(from_x, block.cols, out.begin() + block.rows);
+        for (std::size_t c = 0; c < out.size(); ++c) out[c] -= mean[c];
+    }
+
+    std::vector<double> mean() const {
+        const std::vector<double> zero(cols(), 0.0);
+        std::vector<double> row(cols());
+        std::vector<double> sum(cols(), 0.0);
+        for (std::size_t k = 0; k < rows(); ++k) {
+            copy_row(k, zero, row);
+            for (std::size_t c = 0; c < sum.size(); ++c) sum[c] += row[c];
+        }
+        for (double& v : sum) v /= static_cast<double>(rows());
+        return sum;
+    }
+
+    /// [C_yy | C_yx], m x (m + n), about the given mean.
+    Matrix<double> covariance(std::span<const double> mean, ThreadPool& pool) const {
+        Matrix<double> c(block.rows, cols());
+        for (std::size_t start = 0; start < rows(); start += kPairsAtATime) {
+            Matrix<double> pairs(std::min(kPairsAtATime, rows() - start), cols());
+            for (std::size_t k = 0; k < pairs.rows(); ++k) copy_row(start + k, mean, pairs.row(k));
+            const MatrixView<const double> table = pairs.view();
+            pool.run_chunks(cols(), kColumnsPerTask,
+                            [&](std::size_t, std::size_t begin, std::size_t end) {
+                                multiply<double>(table.col_range(0, block.rows), true,
+                                                 table.col_range(begin, end), false,
+                                                 c.view().col_range(begin, end), true);
+                            });
+        }
+        for (double& v : c.values()) v /= static_cast<double>(rows());
+        return c;
+    }
+};
+
+/// The factor of a symmetric positive definite matrix, or an error when it is singular.
+Eigen::LLT<RowMajor> factorise(const RowMajor& a, double ridge) {
+    Eigen::LLT<RowMajor> factor(a);
+    if (factor.info() != Eigen::Success || factor.rcond() < 1e-15)
+        fail_input(fmt::format("the covariance of {} measurements is singular at ridge {}",
+                               a.rows(), ridge),
+                   "raise the ridge, or give more training pairs than measurements");
+    return factor;
+}
+
+}  // namespace
+
+LinearEstimator::LinearEstimator(const Structure& structure)
+    : structure_(full_blocks(structure)), values_(structure_.links()) {}
+
+LinearEstimator LinearEstimator::fit(const Structure& structure, const DataSet& pairs,
+                                     const LinearFitOptions& options, ThreadPool& pool) {
+    if (!(options.ridge >= 0 && std::isfinite(options.ridge)))
+        fail_usage(fmt::format("ridge {} is not a number from 0 on", options.ridge),
+                   "give 1e-6, for example");
+    require_pairs(structure, pairs.x, pairs.y);
+    LinearEstimator estimator(structure);
+    if (options.remove_mean)
+        estimator.offset_.resize(structure.cols() / estimator.structure_.repeat());
+    for (const Block& b : estimator.structure_.diagonal()) {
+        const PairTable table{estimator.structure_, b, pairs.x, pairs.y};
+        const std::vector<double> mean =
+            options.remove_mean ? table.mean() : std::vector<double>(table.cols(), 0.0);
+        const Matrix<double> covariance = table.covariance(mean, pool);
+        const Eigen::Map<const RowMajor> c(covariance.data(), b.rows, b.rows + b.cols);
+        RowMajor yy = c.leftCols(b.rows);
+        const double power = yy.trace() / static_cast<double>(b.rows);
+        RowMajor solved = RowMajor::Zero(b.rows, b.cols);  // C_yy^-1 C_yx = M^T
+        if (power > 0) {
+            yy.diagonal().array() += options.ridge * power;
+            solved = factorise(yy, options.ridge).solve(c.rightCols(b.cols));
+        }
+        float* values = estimator.values_.data() + b.first_link;
+        for (std::size_t j = 0; j < b.cols; ++j) {
+            double shift = mean[b.rows + j];
+            for (std::size_t i = 0; i < b.rows; ++i) {
+                const double entry = solved(i, j);
+                values[j * b.rows + i] = static_cast<float>(entry);
+                shift -= entry * mean[i];
+            }
+            if (options.remove_mean) estimator.offset_[b.col + j] = static_cast<float>(shift);
+        }
+    }
+    return estimator;
+}
+
+LinearEstimator LinearEstimator::from_prior(const Operator& op, double noise_std,
+                                            ThreadPool& pool) {
+    if (!(noise_std >= 0 && std::isfinite(noise_std)))
+        fail_usage(fmt::format("noise_std {} is not a number from 0 on", noise_std),
+                   "give 0 for no noise");
+    LinearEstimator estimator(op.structure());
+    const Structure& s = estimator.structure_;
+    const Matrix<float> full =
+        op.structure().kind() == StructureKind::mask ? op.to_dense() : Matrix<float>();
+    pool.run(s.diagonal().size(), [&](std::size_t k) {
+        const Block& b = s.diagonal()[k];
+        RowMajor columns(b.cols, b.rows);  // A^T of the block
+        for (std::size_t j = 0; j < b.cols; ++j)
+            for (std::size_t i = 0; i < b.rows; ++i)
+                columns(j, i) =
+                    full.size() > 0 ? full(i, j) : op.values()[b.first_link + j * b.rows + i];
+        // (A^T A + s^2 I)^-1 A^T is the same matrix; the smaller of the two is factorised.
+        const bool wide = b.rows <= b.cols;
+        RowMajor normal = wide ? RowMajor(columns.transpose() * columns)
+                               : RowMajor(columns * columns.transpose());
+        const double power = normal.trace() / static_cast<double>(normal.rows());
+        if (power == 0) return;  // a block of zeros tells nothing: M stays zero
+        normal.diagonal().array() += std::max(noise_std * noise_std, kSmallestShift * power);
+        const Eigen::LLT<RowMajor> factor(normal);
+        ensure(factor.info() == Eigen::Success, "a shifted normal matrix is not positive definite");
+        const RowMajor estimate = wide ? RowMajor(factor.solve(columns.transpose()).transpose())
+                                       : RowMajor(factor.solve(columns));
+        for (std::size_t l = 0; l < b.rows * b.cols; ++l)
+            estimator.values_[b.first_link + l] = static_cast<float>(estimate.data()[l]);
+    });
+    return estimator;
+}
+
+Batch LinearEstimator::recover(ConstBatchView y, ThreadPool& pool) const {
+    require_measurements(structure_, y);
+    Batch packed;
+    if (!y.contiguous()) {  // repetitions fold into rows only where there are no gaps
+        packed = Batch(y.rows, y.cols);
+        for (std::size_t i = 0; i < y.rows; ++i)
+            std::copy_n(y.row(i).begin(), y.cols, packed.row(i).begin());
+        y = packed;
+    }
+    Batch x(y.rows, structure_.cols());
+    adjoint_links<float>(structure_, values_, y, x, pool);
+    if (!offset_.empty())
+        for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] += offset_[i % offset_.size()];
+    return x;
+}
+
+}  // namespace pibinn

@@ -1,0 +1,72 @@
+#include "pibinn/solvers.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "core/names.hpp"
+#include "pibinn/error.hpp"
+#include "solvers/checks.hpp"
+
+namespace pibinn {
+
+namespace {
+
+constexpr NameTable<SolverKind, 4> kNames{{{SolverKind::ista, "ista"},
+                                           {SolverKind::fista, "fista"},
+                                           {SolverKind::omp, "omp"},
+                                           {SolverKind::linear, "linear"}}};
+
+void require_finite(ConstBatchView batch, const char* what) {
+    for (std::size_t i = 0; i < batch.rows; ++i)
+        for (std::size_t j = 0; j < batch.cols; ++j)
+            if (!std::isfinite(batch(i, j)))
+                fail_input(fmt::format("{} {} has {} at entry {}", what, i, batch(i, j), j),
+                           "replace NaN and infinite entries");
+}
+
+}  // namespace
+
+std::string_view to_string(SolverKind kind) { return name_of(kNames, kind); }
+
+SolverKind parse_solver_kind(std::string_view name) { return parse_name(kNames, name, "solver"); }
+
+SolveInfo SolveInfo::of(std::span<const std::uint32_t> iterations, std::size_t converged) {
+    SolveInfo info;
+    info.signals = iterations.size();
+    info.converged = converged;
+    std::uint64_t total = 0;
+    for (std::uint32_t k : iterations) {
+        info.max_iterations = std::max<std::size_t>(info.max_iterations, k);
+        total += k;
+    }
+    if (!iterations.empty())
+        info.mean_iterations = static_cast<double>(total) / static_cast<double>(iterations.size());
+    return info;
+}
+
+void require_measurements(const Structure& structure, ConstBatchView y) {
+    if (y.cols != structure.rows())
+        fail_input(
+            fmt::format("expected {} measurements per row, got {}", structure.rows(), y.cols),
+            fmt::format("the operator is {} x {}: give one measurement vector per row",
+                        structure.rows(), structure.cols()));
+    require_finite(y, "measurement");
+}
+
+void require_pairs(const Structure& structure, ConstBatchView x, ConstBatchView y) {
+    if (x.cols != structure.cols())
+        fail_input(fmt::format("expected {} entries per signal, got {}", structure.cols(), x.cols),
+                   fmt::format("the operator is {} x {}: give one signal per row", structure.rows(),
+                               structure.cols()));
+    if (x.rows != y.rows)
+        fail_input(fmt::format("{} signals but {} measurements", x.rows, y.rows),
+                   "row i of the measurements must belong to row i of the signals");
+    if (x.rows == 0)
+        fail_input("no training pairs", "give at least one signal and its measurement");
+    require_measurements(structure, y);
+    require_finite(x, "signal");
+}
+
+}  // namespace pibinn
