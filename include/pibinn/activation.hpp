@@ -17,9 +17,12 @@ Activation parse_activation(std::string_view name);
 template <class T>
 T activate(Activation activation, T z, T theta) {
     switch (activation) {
-        case Activation::soft: return z > theta ? z - theta : (z < -theta ? z + theta : T{0});
-        case Activation::hard: return z >= theta || z <= -theta ? z : T{0};
-        case Activation::relu: return z > T{0} ? z : T{0};
+        case Activation::soft:
+            return z > theta ? z - theta : (z < -theta ? z + theta : T{0});
+        case Activation::hard:
+            return z >= theta || z <= -theta ? z : T{0};
+        case Activation::relu:
+            return z > T{0} ? z : T{0};
     }
     return z;
 }

@@ -20,9 +20,11 @@ struct AlignedAllocator {
     AlignedAllocator(const AlignedAllocator<U>&) noexcept {}
 
     T* allocate(std::size_t count) {
-        return static_cast<T*>(::operator new(count * sizeof(T), std::align_val_t{alignment}));
+        return static_cast<T*>(::operator new (count * sizeof(T), std::align_val_t{alignment}));
     }
-    void deallocate(T* p, std::size_t) noexcept { ::operator delete(p, std::align_val_t{alignment}); }
+    void deallocate(T* p, std::size_t) noexcept {
+        ::operator delete (p, std::align_val_t{alignment});
+    }
 
     template <class U>
     bool operator==(const AlignedAllocator<U>&) const noexcept {
@@ -49,8 +51,8 @@ struct MatrixView {
 
     /// A view that may write is also a view that may read.
     template <class U>
-        requires(std::is_same_v<const U, T> && !std::is_const_v<U>)
-    MatrixView(const MatrixView<U>& other)
+    requires(std::is_same_v<const U, T> && !std::is_const_v<U>)
+        MatrixView(const MatrixView<U>& other)
         : MatrixView(other.data, other.rows, other.cols, other.stride) {}
 
     T& operator()(std::size_t i, std::size_t j) const { return data[i * stride + j]; }

@@ -31,8 +31,8 @@ struct Model {
     std::size_t links() const;  ///< of all layers
 };
 
-/// The network that a solver's first K iterations are: W_k from A / ||A||^2, made one-bit or ternary
-/// where the kind asks for it, all thresholds `theta`. What training starts from.
+/// The network that a solver's first K iterations are: W_k from A / ||A||^2, made one-bit or
+/// ternary where the kind asks for it, all thresholds `theta`. What training starts from.
 Model untrained_model(const NetworkSpec& spec, const Operator& op, double theta);
 
 /// x_K of every row of y; with `every_layer`, x_1 .. x_K too.
@@ -45,7 +45,7 @@ struct BitCount {
     std::size_t thresholds = 0;
     std::size_t momentum = 0;  ///< beta and omega
     std::size_t scales = 0;
-    std::size_t op = 0;     ///< the operator: 32 bits an entry (1 if it is +-c), a mask's pattern too
+    std::size_t op = 0;  ///< the operator: 32 bits an entry (1 if it is +-c), a mask's pattern too
     std::size_t paper = 0;  ///< the paper's accounting: weights and thresholds
     std::size_t total = 0;  ///< what must really be stored
 };
@@ -54,7 +54,8 @@ BitCount count_bits(const Model& model);
 
 /// One .safetensors file (docs/file-format.md), written whole or not at all.
 void save_model(const Model& model, const std::filesystem::path& path);
-/// Believes nothing of the file: whatever does not fit together is an error that says what and where.
+/// Believes nothing of the file: whatever does not fit together is an error that says what and
+/// where.
 Model load_model(const std::filesystem::path& path);
 
 }  // namespace pibinn

@@ -24,7 +24,8 @@ public:
 
     /// Entries N(0, 1/m) or +-1/sqrt(m), with m the rows of the block an entry stands in (its
     /// column's links for `mask`), drawn in link order from the seed's operator stream.
-    static Operator random(const Structure& structure, OperatorEnsemble ensemble, std::uint64_t seed);
+    static Operator random(const Structure& structure, OperatorEnsemble ensemble,
+                           std::uint64_t seed);
 
     /// Every entry of a dense matrix as a link.
     static Operator from_dense(MatrixView<const float> a);

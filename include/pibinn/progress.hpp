@@ -9,10 +9,10 @@ namespace pibinn {
 
 /// One step of a long task, as told to whoever listens. The library itself never prints.
 struct Progress {
-    std::string_view task;     ///< what is being done, a word or two
-    std::uint64_t done = 0;    ///< steps finished
-    std::uint64_t total = 0;   ///< steps in all; 0 when unknown
-    std::string_view detail;   ///< what a person may like to see beside the bar
+    std::string_view task;    ///< what is being done, a word or two
+    std::uint64_t done = 0;   ///< steps finished
+    std::uint64_t total = 0;  ///< steps in all; 0 when unknown
+    std::string_view detail;  ///< what a person may like to see beside the bar
 };
 
 /// Answers whether to go on: false asks the task to stop at the next safe point.

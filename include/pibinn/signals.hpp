@@ -23,7 +23,8 @@ Batch draw_signals(const SparsePrior& prior, std::size_t count, std::size_t n, s
                    Purpose purpose, ThreadPool& pool);
 
 /// Adds N(0, noise_std^2) to every entry, row i from the stream (seed, purpose, i).
-void add_noise(BatchView y, double noise_std, std::uint64_t seed, Purpose purpose, ThreadPool& pool);
+void add_noise(BatchView y, double noise_std, std::uint64_t seed, Purpose purpose,
+               ThreadPool& pool);
 
 /// Signals and their measurements, one pair a row.
 struct DataSet {
@@ -54,6 +55,7 @@ struct SyntheticSpec {
 
 Problem make_synthetic(const SyntheticSpec& spec, std::uint64_t seed, ThreadPool& pool);
 /// The same on an operator that is already there.
-Problem make_synthetic(const SyntheticSpec& spec, Operator op, std::uint64_t seed, ThreadPool& pool);
+Problem make_synthetic(const SyntheticSpec& spec, Operator op, std::uint64_t seed,
+                       ThreadPool& pool);
 
 }  // namespace pibinn

@@ -11,6 +11,8 @@ constexpr NameTable<Activation, 3> kNames{
 
 std::string_view to_string(Activation activation) { return name_of(kNames, activation); }
 
-Activation parse_activation(std::string_view name) { return parse_name(kNames, name, "activation"); }
+Activation parse_activation(std::string_view name) {
+    return parse_name(kNames, name, "activation");
+}
 
 }  // namespace pibinn

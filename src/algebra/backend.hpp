@@ -59,8 +59,10 @@ public:
     /// x_k as rows x n.
     virtual ConstBatchView x(std::size_t k) const = 0;
 
-    /// The loss summed over the rows at x_K against the targets, each row weighted; prepares backward.
-    virtual double loss(RowLoss kind, ConstBatchView target, std::span<const float> row_weights) = 0;
+    /// The loss summed over the rows at x_K against the targets, each row weighted; prepares
+    /// backward.
+    virtual double loss(RowLoss kind, ConstBatchView target,
+                        std::span<const float> row_weights) = 0;
     /// Layer k = K..1: adds the gradient of the weights to `dw`, returns that of the scalars.
     virtual LayerScalarGradients backward(std::size_t k, const LayerScalars& scalars,
                                           std::span<const float> w, std::span<float> dw) = 0;
@@ -74,7 +76,8 @@ public:
     virtual void forward(std::size_t k, Activation activation, float theta,
                          std::span<const float> w) = 0;
     virtual ConstBatchView x(std::size_t k) const = 0;
-    virtual double loss(RowLoss kind, ConstBatchView target, std::span<const float> row_weights) = 0;
+    virtual double loss(RowLoss kind, ConstBatchView target,
+                        std::span<const float> row_weights) = 0;
     /// Adds to `dw`, returns the gradient of theta.
     virtual double backward(std::size_t k, Activation activation, std::span<const float> w,
                             std::span<float> dw) = 0;
@@ -93,8 +96,8 @@ struct AdamStep {
     float beta1 = 0.9F;
     float beta2 = 0.999F;
     float epsilon = 1e-8F;
-    std::uint64_t step = 1;      ///< counts from 1, for the bias correction
-    float gradient_factor = 1;   ///< multiplies the gradient: clipping, averaging
+    std::uint64_t step = 1;     ///< counts from 1, for the bias correction
+    float gradient_factor = 1;  ///< multiplies the gradient: clipping, averaging
 };
 
 /// The only interface behind which it matters where numbers live.
@@ -102,7 +105,8 @@ class Backend {
 public:
     virtual ~Backend() = default;
 
-    /// Rows a pass should be given at a time. Part of the result's rounding, hence fixed per backend.
+    /// Rows a pass should be given at a time. Part of the result's rounding, hence fixed per
+    /// backend.
     virtual std::size_t rows_per_pass() const = 0;
 
     virtual std::unique_ptr<UnrolledPass> unrolled_pass(const LinkBlock& block,
@@ -117,8 +121,9 @@ public:
     virtual void quantise(const Quantiser& quantiser, std::span<const LinkBlock> blocks,
                           std::span<const float> latent, float scale, std::span<float> effective,
                           std::span<float> scales) = 0;
-    virtual void adam(const AdamStep& step, std::span<float> values, std::span<const float> gradient,
-                      std::span<float> first, std::span<float> second) = 0;
+    virtual void adam(const AdamStep& step, std::span<float> values,
+                      std::span<const float> gradient, std::span<float> first,
+                      std::span<float> second) = 0;
     /// total += part
     virtual void add(std::span<const float> part, std::span<float> total) = 0;
     virtual double squared_norm(std::span<const float> values) = 0;

@@ -50,7 +50,8 @@ Structure Structure::repeated(std::size_t m, std::size_t n, std::size_t u) {
 }
 
 Structure Structure::blocks(std::span<const std::pair<std::size_t, std::size_t>> shapes) {
-    if (shapes.empty()) fail_usage("a structure of 0 blocks has no links", "give at least one block");
+    if (shapes.empty())
+        fail_usage("a structure of 0 blocks has no links", "give at least one block");
     Structure s;
     s.kind_ = StructureKind::blocks;
     for (const auto& [m, n] : shapes) {
@@ -80,8 +81,9 @@ Structure Structure::mask(std::size_t m, std::size_t n, std::vector<std::uint32_
                        "an entry no measurement sees cannot be recovered; remove the column");
         for (std::size_t l = offsets[j]; l < offsets[j + 1]; ++l) {
             if (l >= rows.size() || rows[l] >= m || (l > offsets[j] && rows[l] <= rows[l - 1]))
-                fail_input(fmt::format("the mask's rows of column {} are not ascending below {}", j, m),
-                           "list each row once, in ascending order");
+                fail_input(
+                    fmt::format("the mask's rows of column {} are not ascending below {}", j, m),
+                    "list each row once, in ascending order");
             row_seen[rows[l]] = true;
         }
     }

@@ -15,7 +15,8 @@ Stream::Stream(std::uint64_t seed, Purpose purpose, std::uint64_t index)
 std::uint32_t Stream::word() {
     if (used_ == 4) {
         const auto low = [](std::uint64_t v) { return static_cast<std::uint32_t>(v); };
-        const r123::Philox4x32::ctr_type counter{{block_++, low(index_), low(index_ >> 32), purpose_}};
+        const r123::Philox4x32::ctr_type counter{
+            {block_++, low(index_), low(index_ >> 32), purpose_}};
         const r123::Philox4x32::key_type key{{low(seed_), low(seed_ >> 32)}};
         const auto block = r123::Philox4x32()(counter, key);
         for (std::size_t i = 0; i < 4; ++i) words_[i] = block[i];

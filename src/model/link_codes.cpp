@@ -53,7 +53,8 @@ void for_each_scale_run(WeightKind kind, const ParameterLayout& layout, Visit&& 
         std::size_t at = 0;
         for (const LinkBlock& block : link_blocks(s))
             for (std::size_t j = 0; j < block.n; ++j) {
-                const std::size_t length = block.full() ? block.m : block.offsets[j + 1] - block.offsets[j];
+                const std::size_t length =
+                    block.full() ? block.m : block.offsets[j + 1] - block.offsets[j];
                 visit(k, at, at + length);
                 at += length;
             }
@@ -95,8 +96,9 @@ void unpack_links(std::span<const std::uint8_t> bits, std::span<const float> sca
     for_each_scale_run(kind, layout, [&](std::size_t, std::size_t, std::size_t) { ++runs; });
     const std::size_t expected_scales = one_scale ? 1 : runs;
     if (scales.size() != expected_scales)
-        fail_input(fmt::format("{}: expected {} scales, got {}", where, expected_scales, scales.size()),
-                   "the file is damaged or was not written by pibinn");
+        fail_input(
+            fmt::format("{}: expected {} scales, got {}", where, expected_scales, scales.size()),
+            "the file is damaged or was not written by pibinn");
     if (bits.size() != bytes_for_bits(width * layout.weights_size()))
         fail_input(fmt::format("{}: expected {} bytes of weights, got {}", where,
                                bytes_for_bits(width * layout.weights_size()), bits.size()),
@@ -110,8 +112,9 @@ void unpack_links(std::span<const std::uint8_t> bits, std::span<const float> sca
         for (std::size_t l = begin; l < end; ++l) {
             const unsigned code = reader.get(width);
             if (code == 2)
-                fail_input(fmt::format("{}: link {} of layer {} has the unused code 2", where, l, k),
-                           "the file is damaged");
+                fail_input(
+                    fmt::format("{}: link {} of layer {} has the unused code 2", where, l, k),
+                    "the file is damaged");
             const bool negative = width == 2 ? code == 3 : code == 0;
             model.weights[k - 1][l] = width == 2 && code == 0 ? 0.0F : (negative ? -scale : scale);
         }

@@ -36,8 +36,9 @@ std::vector<float> floats(const SafeTensors& file, const std::string& name, std:
                    kDamaged);
     for (std::size_t i = 0; i < values.size(); ++i)
         if (!std::isfinite(values[i]) || (non_negative && values[i] < 0))
-            fail_input(fmt::format("{}: number {} of tensor '{}' is {}", file.where, i, name, values[i]),
-                       kDamaged);
+            fail_input(
+                fmt::format("{}: number {} of tensor '{}' is {}", file.where, i, name, values[i]),
+                kDamaged);
     return {values.begin(), values.end()};
 }
 
@@ -53,7 +54,8 @@ json metadata_json(const SafeTensors& file, const std::string& key) {
                    "this safetensors file is not a pibinn model");
     json parsed = json::parse(found->second, nullptr, false);
     if (!parsed.is_object())
-        fail_input(fmt::format("{}: metadata '{}' is not a JSON object", file.where, key), kDamaged);
+        fail_input(fmt::format("{}: metadata '{}' is not a JSON object", file.where, key),
+                   kDamaged);
     return parsed;
 }
 
@@ -71,12 +73,13 @@ void check_format(const SafeTensors& file) {
 /// A model needs at least a bit a link: sizes that claim more than the file holds are lies.
 void check_claims(const SafeTensors& file, const NetworkSpec& spec, const Structure& s,
                   std::size_t file_bytes) {
-    const auto links = static_cast<double>(spec.architecture == Architecture::unrolled
-                                               ? static_cast<double>(s.links())
-                                               : static_cast<double>(s.cols()) * static_cast<double>(std::min(s.rows(), s.cols())));
+    const auto links = static_cast<double>(
+        spec.architecture == Architecture::unrolled
+            ? static_cast<double>(s.links())
+            : static_cast<double>(s.cols()) * static_cast<double>(std::min(s.rows(), s.cols())));
     if (links * static_cast<double>(spec.layers) > 8.0 * static_cast<double>(file_bytes))
-        fail_input(fmt::format("{}: {} layers of {} links do not fit a file of {} bytes", file.where,
-                               spec.layers, links, file_bytes),
+        fail_input(fmt::format("{}: {} layers of {} links do not fit a file of {} bytes",
+                               file.where, spec.layers, links, file_bytes),
                    kDamaged);
 }
 
@@ -125,8 +128,8 @@ void save_model(const Model& model, const std::filesystem::path& path) {
         tensors.push_back(flat("operator.bits", TensorType::u8, operator_bits));
         tensors.push_back(flat("operator.scale", TensorType::f32, operator_scale));
     } else if (unrolled) {
-        tensors.push_back(make_tensor<float>("operator", TensorType::f32, {model.op.values().size()},
-                                             model.op.values()));
+        tensors.push_back(make_tensor<float>("operator", TensorType::f32,
+                                             {model.op.values().size()}, model.op.values()));
     }
     if (s.kind() == StructureKind::mask) {
         tensors.push_back(make_tensor<std::uint32_t>("structure.offsets", TensorType::u32,

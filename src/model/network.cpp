@@ -12,7 +12,8 @@ namespace pibinn {
 
 namespace {
 
-// More lanes than any machine this is meant for has cores for one training; each costs one gradient.
+// More lanes than any machine this is meant for has cores for one training; each costs one
+// gradient.
 constexpr std::size_t kLanes = 8;
 
 }  // namespace
@@ -46,8 +47,9 @@ void Network::for_lanes(std::size_t rows, ThreadPool& pool,
 Batch Network::recover(const ParameterStore& effective, ConstBatchView y, ThreadPool& pool,
                        std::vector<Batch>* every_layer) {
     if (y.cols != measurement_cols_)
-        fail_input(fmt::format("expected {} measurements per row, got {}", measurement_cols_, y.cols),
-                   "give measurements made by this model's operator");
+        fail_input(
+            fmt::format("expected {} measurements per row, got {}", measurement_cols_, y.cols),
+            "give measurements made by this model's operator");
     Batch out(y.rows, signal_cols_);
     if (every_layer) every_layer->assign(spec_.layers, Batch(y.rows, signal_cols_));
     const auto folded = fold(y);
@@ -82,8 +84,8 @@ double Network::gradient(const ParameterStore& effective, ConstBatchView y, Cons
     const auto target_rows = fold(target);
     while (lane_gradients_.size() < kLanes) lane_gradients_.emplace_back(layout_);
     std::vector<double> losses(kLanes, 0.0);
-    const std::size_t lanes = std::min(
-        kLanes, (y_rows.rows + backend_.rows_per_pass() - 1) / backend_.rows_per_pass());
+    const std::size_t lanes =
+        std::min(kLanes, (y_rows.rows + backend_.rows_per_pass() - 1) / backend_.rows_per_pass());
     for (std::size_t lane = 0; lane < lanes; ++lane) {
         auto values = lane_gradients_[lane].values();
         std::fill(values.begin(), values.end(), 0.0F);
@@ -103,7 +105,8 @@ double Network::gradient(const ParameterStore& effective, ConstBatchView y, Cons
     return sum;
 }
 
-std::unique_ptr<Network> make_network(const NetworkSpec& spec, const Operator& op, Backend& backend) {
+std::unique_ptr<Network> make_network(const NetworkSpec& spec, const Operator& op,
+                                      Backend& backend) {
     spec.validate();
     if (spec.architecture == Architecture::fcn)
         return std::make_unique<FullyConnectedNet>(spec, op, backend);

@@ -39,9 +39,9 @@ protected:
     using Emit = std::function<void(std::size_t, std::size_t, ConstBatchView)>;
     virtual void forward_rows(std::size_t lane, const ParameterStore& effective, ConstBatchView y,
                               const Emit& emit) = 0;
-    virtual double gradient_rows(std::size_t lane, const ParameterStore& effective, ConstBatchView y,
-                                 ConstBatchView target, RowLoss loss, std::span<const float> weights,
-                                 ParameterStore& gradient) = 0;
+    virtual double gradient_rows(std::size_t lane, const ParameterStore& effective,
+                                 ConstBatchView y, ConstBatchView target, RowLoss loss,
+                                 std::span<const float> weights, ParameterStore& gradient) = 0;
     /// Makes the working memory of lanes [0, lanes).
     virtual void open_lanes(std::size_t lanes) = 0;
 
@@ -63,6 +63,7 @@ private:
 };
 
 /// The unrolled network on the structure of its operator; `fcn` on none.
-std::unique_ptr<Network> make_network(const NetworkSpec& spec, const Operator& op, Backend& backend);
+std::unique_ptr<Network> make_network(const NetworkSpec& spec, const Operator& op,
+                                      Backend& backend);
 
 }  // namespace pibinn

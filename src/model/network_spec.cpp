@@ -35,9 +35,12 @@ WeightKind parse_weight_kind(std::string_view name) {
 
 std::size_t bits_per_link(WeightKind kind) {
     switch (kind) {
-        case WeightKind::real: return 32;
-        case WeightKind::ternary: return 2;
-        default: return 1;
+        case WeightKind::real:
+            return 32;
+        case WeightKind::ternary:
+            return 2;
+        default:
+            return 1;
     }
 }
 

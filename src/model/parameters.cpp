@@ -35,20 +35,28 @@ Quantiser quantiser_of(WeightKind kind) {
     using Levels = Quantiser::Levels;
     using Scale = Quantiser::Scale;
     switch (kind) {
-        case WeightKind::real: return {Levels::real, Scale::none};
-        case WeightKind::one_bit: return {Levels::sign, Scale::global};
-        case WeightKind::one_bit_layer: return {Levels::sign, Scale::layer};
-        case WeightKind::one_bit_channel: return {Levels::sign, Scale::channel};
-        case WeightKind::ternary: return {Levels::ternary, Scale::layer};
+        case WeightKind::real:
+            return {Levels::real, Scale::none};
+        case WeightKind::one_bit:
+            return {Levels::sign, Scale::global};
+        case WeightKind::one_bit_layer:
+            return {Levels::sign, Scale::layer};
+        case WeightKind::one_bit_channel:
+            return {Levels::sign, Scale::channel};
+        case WeightKind::ternary:
+            return {Levels::ternary, Scale::layer};
     }
     return {};
 }
 
 std::size_t scales_per_layer(WeightKind kind, const Structure& structure) {
     switch (quantiser_of(kind).scale) {
-        case Quantiser::Scale::layer: return 1;
-        case Quantiser::Scale::channel: return structure.cols() / structure.repeat();
-        default: return 0;
+        case Quantiser::Scale::layer:
+            return 1;
+        case Quantiser::Scale::channel:
+            return structure.cols() / structure.repeat();
+        default:
+            return 0;
     }
 }
 

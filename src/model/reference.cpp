@@ -22,8 +22,9 @@ struct Named {
         const Structure& structure = layout.structure(k);
         const std::size_t offset = layout.slices()[k - 1].offset;
         Matrix<double> w(structure.rows(), structure.cols());
-        structure.for_each_link(
-            [&](std::size_t i, std::size_t j, std::size_t link) { w(i, j) = values[offset + link]; });
+        structure.for_each_link([&](std::size_t i, std::size_t j, std::size_t link) {
+            w(i, j) = values[offset + link];
+        });
         return w;
     }
 };

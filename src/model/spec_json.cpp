@@ -77,7 +77,8 @@ Structure structure_from_json(const json& j, std::span<const std::uint32_t> offs
     const std::size_t n = size_field(j, "n", where);
     const auto kind = parse_structure_kind(field<std::string>(j, "kind", where));
     switch (kind) {
-        case StructureKind::dense: return Structure::dense(m, n);
+        case StructureKind::dense:
+            return Structure::dense(m, n);
         case StructureKind::repeated: {
             const std::size_t u = size_field(j, "repeat", where);
             if (m % u != 0 || n % u != 0)
@@ -86,8 +87,10 @@ Structure structure_from_json(const json& j, std::span<const std::uint32_t> offs
             return Structure::repeated(m / u, n / u, u);
         }
         case StructureKind::mask:
-            return Structure::mask(m, n, {offsets.begin(), offsets.end()}, {rows.begin(), rows.end()});
-        case StructureKind::blocks: break;
+            return Structure::mask(m, n, {offsets.begin(), offsets.end()},
+                                   {rows.begin(), rows.end()});
+        case StructureKind::blocks:
+            break;
     }
     std::vector<std::pair<std::size_t, std::size_t>> shapes;
     for (const json& shape : field<json::array_t>(j, "blocks", where)) {
@@ -97,7 +100,8 @@ Structure structure_from_json(const json& j, std::span<const std::uint32_t> offs
     }
     const Structure s = Structure::blocks(shapes);
     if (s.rows() != m || s.cols() != n)
-        fail_input(fmt::format("{}: the blocks tile {} x {}, not {} x {}", where, s.rows(), s.cols(), m, n),
+        fail_input(fmt::format("{}: the blocks tile {} x {}, not {} x {}", where, s.rows(),
+                               s.cols(), m, n),
                    "the file is damaged");
     return s;
 }

@@ -20,10 +20,10 @@ void UnrolledNet::open_lanes(std::size_t lanes) {
     while (passes_.size() < lanes) {
         auto& lane = passes_.emplace_back();
         for (const Part& part : parts_)
-            lane.push_back(backend_.unrolled_pass(
-                part.links,
-                std::span<const float>(operator_values_).subspan(part.first_link, part.links.links()),
-                spec_.layers, backend_.rows_per_pass()));
+            lane.push_back(backend_.unrolled_pass(part.links,
+                                                  std::span<const float>(operator_values_)
+                                                      .subspan(part.first_link, part.links.links()),
+                                                  spec_.layers, backend_.rows_per_pass()));
     }
 }
 

@@ -14,14 +14,17 @@ constexpr std::size_t kRowsPerTask = 64;
 
 Structure structure_of(const SyntheticSpec& spec) {
     switch (spec.structure) {
-        case StructureKind::dense: return Structure::dense(spec.m, spec.n);
-        case StructureKind::repeated: return Structure::repeated(spec.m, spec.n, spec.repeat);
+        case StructureKind::dense:
+            return Structure::dense(spec.m, spec.n);
+        case StructureKind::repeated:
+            return Structure::repeated(spec.m, spec.n, spec.repeat);
         case StructureKind::blocks: {
-            const std::vector<std::pair<std::size_t, std::size_t>> shapes(
-                spec.repeat, {spec.m, spec.n});
+            const std::vector<std::pair<std::size_t, std::size_t>> shapes(spec.repeat,
+                                                                          {spec.m, spec.n});
             return Structure::blocks(shapes);
         }
-        case StructureKind::mask: break;
+        case StructureKind::mask:
+            break;
     }
     fail_usage("a synthetic problem cannot invent a mask",
                "give the operator as a file, or use dense, repeated or blocks");
@@ -71,7 +74,8 @@ Batch draw_signals(const SparsePrior& prior, std::size_t count, std::size_t n, s
     return x;
 }
 
-void add_noise(BatchView y, double noise_std, std::uint64_t seed, Purpose purpose, ThreadPool& pool) {
+void add_noise(BatchView y, double noise_std, std::uint64_t seed, Purpose purpose,
+               ThreadPool& pool) {
     if (!(noise_std >= 0))
         fail_usage(fmt::format("noise_std {} is negative", noise_std), "give 0 for no noise");
     if (noise_std == 0) return;
@@ -84,10 +88,12 @@ void add_noise(BatchView y, double noise_std, std::uint64_t seed, Purpose purpos
 }
 
 Problem make_synthetic(const SyntheticSpec& spec, std::uint64_t seed, ThreadPool& pool) {
-    return make_synthetic(spec, Operator::random(structure_of(spec), spec.ensemble, seed), seed, pool);
+    return make_synthetic(spec, Operator::random(structure_of(spec), spec.ensemble, seed), seed,
+                          pool);
 }
 
-Problem make_synthetic(const SyntheticSpec& spec, Operator op, std::uint64_t seed, ThreadPool& pool) {
+Problem make_synthetic(const SyntheticSpec& spec, Operator op, std::uint64_t seed,
+                       ThreadPool& pool) {
     Problem problem;
     problem.op = std::move(op);
     problem.noise_std = spec.noise_std;

@@ -25,10 +25,14 @@ inline Structure some_mask(std::size_t m, std::size_t n) {
 inline Structure some_structure(StructureKind kind) {
     static const std::vector<std::pair<std::size_t, std::size_t>> shapes{{5, 9}, {7, 6}, {1, 2}};
     switch (kind) {
-        case StructureKind::dense: return Structure::dense(13, 21);
-        case StructureKind::repeated: return Structure::repeated(5, 9, 3);
-        case StructureKind::blocks: return Structure::blocks(shapes);
-        case StructureKind::mask: return some_mask(11, 17);
+        case StructureKind::dense:
+            return Structure::dense(13, 21);
+        case StructureKind::repeated:
+            return Structure::repeated(5, 9, 3);
+        case StructureKind::blocks:
+            return Structure::blocks(shapes);
+        case StructureKind::mask:
+            return some_mask(11, 17);
     }
     return {};
 }

@@ -22,7 +22,8 @@ using testing::some_structure;
 class TemporaryFolder : public ::testing::Test {
 protected:
     TemporaryFolder()
-        : folder_(std::filesystem::temp_directory_path() / fmt::format("pibinn-model-{}", ::getpid())) {
+        : folder_(std::filesystem::temp_directory_path() /
+                  fmt::format("pibinn-model-{}", ::getpid())) {
         std::filesystem::create_directories(folder_);
     }
     ~TemporaryFolder() override { std::filesystem::remove_all(folder_); }
@@ -56,7 +57,8 @@ TEST_F(ModelFile, RoundTripsEveryStructureAndKindToTheBit) {
                              WeightKind::one_bit_channel, WeightKind::ternary})
             for (auto ensemble : {OperatorEnsemble::gaussian, OperatorEnsemble::rademacher})
                 for (const Update& update : {Update::plain(), Update::accelerated()}) {
-                    if (structure == StructureKind::mask && ensemble == OperatorEnsemble::rademacher)
+                    if (structure == StructureKind::mask &&
+                        ensemble == OperatorEnsemble::rademacher)
                         continue;  // its columns differ in length, so its entries in magnitude
                     NetworkSpec spec;
                     spec.layers = 3;
@@ -72,7 +74,8 @@ TEST_F(ModelFile, RoundTripsEveryStructureAndKindToTheBit) {
                     EXPECT_TRUE(again.op.structure() == op.structure());
                     EXPECT_TRUE(std::equal(op.values().begin(), op.values().end(),
                                            again.op.values().begin(), again.op.values().end()));
-                    EXPECT_EQ(again.weights, model.weights) << to_string(structure) << to_string(weights);
+                    EXPECT_EQ(again.weights, model.weights)
+                        << to_string(structure) << to_string(weights);
                     EXPECT_EQ(again.theta, model.theta);
                     EXPECT_EQ(again.beta, model.beta);
                     EXPECT_EQ(again.omega, model.omega);
@@ -90,8 +93,9 @@ TEST_F(ModelFile, RoundTripsEveryStructureAndKindToTheBit) {
                     EXPECT_EQ(8 * stored("scales"), bits.scales);
                     EXPECT_EQ(8 * stored("theta"), bits.thresholds);
                     EXPECT_EQ(8 * (stored("beta") + stored("omega")), bits.momentum);
-                    EXPECT_EQ(stored("operator") + stored("operator.bits") + stored("operator.scale") +
-                                  stored("structure.offsets") + stored("structure.rows"),
+                    EXPECT_EQ(stored("operator") + stored("operator.bits") +
+                                  stored("operator.scale") + stored("structure.offsets") +
+                                  stored("structure.rows"),
                               (bits.op + 7) / 8);
                 }
 }
@@ -127,12 +131,17 @@ TEST_F(ModelFile, SaysWhatIsWrongWithAForeignOrDamagedFile) {
     const auto has = [](const std::string& text, const char* part) {
         return text.find(part) != std::string::npos;
     };
-    EXPECT_PRED2(has, rewrite([](SafeTensors& f) { f.metadata.erase("pibinn.format"); }), "not a pibinn model");
-    EXPECT_PRED2(has, rewrite([](SafeTensors& f) { f.metadata["pibinn.format"] = "2"; }), "newer pibinn");
-    EXPECT_PRED2(has, rewrite([](SafeTensors& f) { f.metadata["pibinn.network"] = "[]"; }), "not a JSON object");
-    EXPECT_PRED2(has, rewrite([](SafeTensors& f) { f.metadata["pibinn.network"] = "{}"; }), "'architecture' is missing");
+    EXPECT_PRED2(has, rewrite([](SafeTensors& f) { f.metadata.erase("pibinn.format"); }),
+                 "not a pibinn model");
+    EXPECT_PRED2(has, rewrite([](SafeTensors& f) { f.metadata["pibinn.format"] = "2"; }),
+                 "newer pibinn");
+    EXPECT_PRED2(has, rewrite([](SafeTensors& f) { f.metadata["pibinn.network"] = "[]"; }),
+                 "not a JSON object");
+    EXPECT_PRED2(has, rewrite([](SafeTensors& f) { f.metadata["pibinn.network"] = "{}"; }),
+                 "'architecture' is missing");
     EXPECT_PRED2(has, rewrite([](SafeTensors& f) {
-                     f.metadata["pibinn.structure"] = R"({"kind":"dense","m":2000000000,"n":2000000000})";
+                     f.metadata["pibinn.structure"] =
+                         R"({"kind":"dense","m":2000000000,"n":2000000000})";
                  }),
                  "do not fit a file");
     EXPECT_PRED2(has, rewrite([](SafeTensors& f) {
@@ -140,10 +149,13 @@ TEST_F(ModelFile, SaysWhatIsWrongWithAForeignOrDamagedFile) {
                  }),
                  "'m' is not a size");
     EXPECT_PRED2(has, rewrite([](SafeTensors& f) {
-                     f.metadata["pibinn.structure"] = R"({"kind":"repeated","m":4,"n":6,"repeat":3})";
+                     f.metadata["pibinn.structure"] =
+                         R"({"kind":"repeated","m":4,"n":6,"repeat":3})";
                  }),
                  "do not tile");
-    EXPECT_PRED2(has, rewrite([](SafeTensors& f) { std::erase_if(f.tensors, [](auto& t) { return t.name == "theta"; }); }),
+    EXPECT_PRED2(has, rewrite([](SafeTensors& f) {
+                     std::erase_if(f.tensors, [](auto& t) { return t.name == "theta"; });
+                 }),
                  "theta");
     EXPECT_PRED2(has, rewrite([](SafeTensors& f) {
                      f.metadata["pibinn.structure"] = R"({"kind":"dense","m":4,"n":5})";
@@ -200,7 +212,8 @@ TEST(UntrainedModel, IsTheSolversFirstIterations) {
     const Batch back = op.adjoint(y, pool);
     for (std::size_t i = 0; i < x.size(); ++i)
         EXPECT_NEAR(x.data()[i],
-                    activate(Activation::soft, double{back.data()[i]} / op.squared_norm(), 0.02), 1e-6);
+                    activate(Activation::soft, double{back.data()[i]} / op.squared_norm(), 0.02),
+                    1e-6);
 }
 
 }  // namespace

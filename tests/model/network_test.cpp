@@ -27,10 +27,11 @@ struct Case {
 
 std::string name_of_case(const ::testing::TestParamInfo<Case>& info) {
     const Case& c = info.param;
-    std::string name = fmt::format("{}_{}_{}_{}{}{}_{}_{}", to_string(c.structure), to_string(c.weights),
-                                   to_string(c.activation), c.update.residual_threshold ? "r" : "",
-                                   c.update.momentum ? "m" : "", c.update.onsager ? "o" : "",
-                                   to_string(c.architecture), static_cast<int>(100 * c.delta));
+    std::string name =
+        fmt::format("{}_{}_{}_{}{}{}_{}_{}", to_string(c.structure), to_string(c.weights),
+                    to_string(c.activation), c.update.residual_threshold ? "r" : "",
+                    c.update.momentum ? "m" : "", c.update.onsager ? "o" : "",
+                    to_string(c.architecture), static_cast<int>(100 * c.delta));
     for (char& ch : name)
         if (ch == '-') ch = '_';
     return name;
@@ -57,15 +58,16 @@ std::vector<Case> all_cases() {
     }
     for (auto activation : {Activation::relu, Activation::soft})
         for (auto weights : {WeightKind::real, WeightKind::one_bit})
-            cases.push_back({StructureKind::dense, weights, activation, Update::plain(),
-                             Architecture::fcn});
+            cases.push_back(
+                {StructureKind::dense, weights, activation, Update::plain(), Architecture::fcn});
     return cases;
 }
 
 class NetworkCase : public ::testing::TestWithParam<Case> {
 protected:
     NetworkCase()
-        : op_(Operator::random(some_structure(GetParam().structure), OperatorEnsemble::gaussian, 3)),
+        : op_(Operator::random(some_structure(GetParam().structure), OperatorEnsemble::gaussian,
+                               3)),
           backend_(make_cpu_backend()) {
         const Case& c = GetParam();
         spec_.architecture = c.architecture;
@@ -96,8 +98,8 @@ TEST_P(NetworkCase, EveryLayerAgreesWithTheReference) {
     const ParameterStore p = some_parameters(*network_, op_, *backend_, 1);
     std::vector<Batch> layers;
     const Batch out = network_->recover(p, set.y, pool_, &layers);
-    const auto expected =
-        reference_layers(spec_, op_, *network_->layout(), as_double(p.values()), convert<double>(set.y));
+    const auto expected = reference_layers(spec_, op_, *network_->layout(), as_double(p.values()),
+                                           convert<double>(set.y));
     EXPECT_EQ(out, layers.back());
     double largest = 0;
     for (std::size_t k = 0; k < layers.size(); ++k)
@@ -151,7 +153,8 @@ TEST_P(NetworkCase, GradientsAgreeWithFiniteDifferencesOfTheReference) {
         for (std::size_t i = 0; i < slice.size; ++i)
             scale = std::max(scale, std::abs(double{gradient.values()[slice.offset + i]}));
         for (int draw = 0; draw < 6; ++draw) {
-            const std::size_t i = slice.offset + stream.below(static_cast<std::uint32_t>(slice.size));
+            const std::size_t i =
+                slice.offset + stream.below(static_cast<std::uint32_t>(slice.size));
             const double kept = values[i];
             const double h = 1e-6;
             values[i] = kept + h;

@@ -14,7 +14,8 @@ using ConstView = MatrixView<const float>;
 
 /// Calls visit(row, entry, link, measurement) for the links of every supported entry of a mask.
 template <class Visit>
-void for_supported_links(const LinkBlock& block, std::size_t rows, const Supports& s, Visit&& visit) {
+void for_supported_links(const LinkBlock& block, std::size_t rows, const Supports& s,
+                         Visit&& visit) {
     for (std::size_t i = 0; i < rows; ++i)
         for (std::size_t e = 0; e < s.counts[i]; ++e) {
             const std::size_t j = s.indices[i * s.stride + e];

@@ -67,7 +67,8 @@ public:
                 s = mean_magnitude(latent.subspan(begin, end - begin));
                 scales[group++] = s;
             }
-            for (std::size_t l = begin; l < end; ++l) effective[l] = to_level(q.levels, latent[l], s);
+            for (std::size_t l = begin; l < end; ++l)
+                effective[l] = to_level(q.levels, latent[l], s);
         });
     }
 
@@ -101,7 +102,8 @@ public:
 
     double dot_signs(std::span<const float> gradient, std::span<const float> latent) override {
         double sum = 0;
-        for (std::size_t i = 0; i < latent.size(); ++i) sum += latent[i] < 0 ? -gradient[i] : gradient[i];
+        for (std::size_t i = 0; i < latent.size(); ++i)
+            sum += latent[i] < 0 ? -gradient[i] : gradient[i];
         return sum;
     }
 };

@@ -32,7 +32,8 @@ void CpuLinearPass::forward(std::size_t k, Activation activation, float theta,
         for (float& z : out.row(i)) z = activate(activation, z, theta);
 }
 
-double CpuLinearPass::loss(RowLoss kind, ConstBatchView target, std::span<const float> row_weights) {
+double CpuLinearPass::loss(RowLoss kind, ConstBatchView target,
+                           std::span<const float> row_weights) {
     if (gradient_.empty())
         for (const Batch& x : x_) gradient_.emplace_back(x.rows(), x.cols());
     return row_loss(kind, x(widths_.size() - 1), target, row_weights,
@@ -53,8 +54,8 @@ double CpuLinearPass::backward(std::size_t k, Activation activation, std::span<c
         }
         dtheta += row_sum;
     }
-    multiply<float>(ConstBatchView(g), true, x(k - 1), false, {dw.data(), widths_[k], widths_[k - 1]},
-                    true);
+    multiply<float>(ConstBatchView(g), true, x(k - 1), false,
+                    {dw.data(), widths_[k], widths_[k - 1]}, true);
     if (k > 1)
         multiply<float>(ConstBatchView(g), false, {w.data(), widths_[k], widths_[k - 1]}, false,
                         gradient_[k - 1].view().row_range(0, rows_));

@@ -12,7 +12,8 @@ public:
     CpuLinearPass(std::span<const std::size_t> widths, std::size_t max_rows);
 
     void start(ConstBatchView input) override;
-    void forward(std::size_t k, Activation activation, float theta, std::span<const float> w) override;
+    void forward(std::size_t k, Activation activation, float theta,
+                 std::span<const float> w) override;
     ConstBatchView x(std::size_t k) const override;
     double loss(RowLoss kind, ConstBatchView target, std::span<const float> row_weights) override;
     double backward(std::size_t k, Activation activation, std::span<const float> w,

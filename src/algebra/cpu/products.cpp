@@ -54,9 +54,9 @@ void for_each_block(const Structure& s, MatrixView<X> x, MatrixView<Y> y, Thread
 template <class T>
 void check_shapes(const Structure& s, std::span<const T> values, std::size_t x_rows,
                   std::size_t x_cols, std::size_t y_rows, std::size_t y_cols) {
-    ensure(values.size() == s.links() && x_cols == s.cols() && y_cols == s.rows() &&
-               x_rows == y_rows,
-           "product of batches whose shapes do not fit the structure");
+    ensure(
+        values.size() == s.links() && x_cols == s.cols() && y_cols == s.rows() && x_rows == y_rows,
+        "product of batches whose shapes do not fit the structure");
 }
 
 }  // namespace
@@ -70,7 +70,9 @@ void multiply(MatrixView<const T> a, bool transpose_a, MatrixView<const T> b, bo
            "matrix product of shapes that do not fit");
     if (c.rows == 0 || c.cols == 0) return;
     use_one_blas_thread();
-    const auto leading = [](std::size_t stride) { return static_cast<int>(std::max<std::size_t>(stride, 1)); };
+    const auto leading = [](std::size_t stride) {
+        return static_cast<int>(std::max<std::size_t>(stride, 1));
+    };
     gemm(transpose_a ? CblasTrans : CblasNoTrans, transpose_b ? CblasTrans : CblasNoTrans,
          static_cast<int>(c.rows), static_cast<int>(c.cols), static_cast<int>(inner), a.data,
          leading(a.stride), b.data, leading(b.stride), accumulate ? T{1} : T{0}, c.data,
@@ -148,8 +150,8 @@ template void apply_links<float>(const Structure&, std::span<const float>, Matri
                                  MatrixView<float>, ThreadPool&);
 template void apply_links<double>(const Structure&, std::span<const double>,
                                   MatrixView<const double>, MatrixView<double>, ThreadPool&);
-template void adjoint_links<float>(const Structure&, std::span<const float>, MatrixView<const float>,
-                                   MatrixView<float>, ThreadPool&);
+template void adjoint_links<float>(const Structure&, std::span<const float>,
+                                   MatrixView<const float>, MatrixView<float>, ThreadPool&);
 template void adjoint_links<double>(const Structure&, std::span<const double>,
                                     MatrixView<const double>, MatrixView<double>, ThreadPool&);
 

@@ -74,9 +74,12 @@ void ThresholdRowsOf(const ThresholdArgs& a) {
 
 void ThresholdRows(const ThresholdArgs& a) {
     switch (a.activation) {
-        case Activation::soft: return ThresholdRowsOf<Activation::soft>(a);
-        case Activation::hard: return ThresholdRowsOf<Activation::hard>(a);
-        case Activation::relu: return ThresholdRowsOf<Activation::relu>(a);
+        case Activation::soft:
+            return ThresholdRowsOf<Activation::soft>(a);
+        case Activation::hard:
+            return ThresholdRowsOf<Activation::hard>(a);
+        case Activation::relu:
+            return ThresholdRowsOf<Activation::relu>(a);
     }
 }
 
@@ -85,7 +88,8 @@ void ThresholdRows(const ThresholdArgs& a) {
 constexpr std::size_t kBlock = 8;
 
 template <std::size_t kVectors>
-void GatherSlab(const ColumnArgs& a, const float* c, const float* columns, float* v, std::size_t at) {
+void GatherSlab(const ColumnArgs& a, const float* c, const float* columns, float* v,
+                std::size_t at) {
     const D d;
     const std::size_t lanes = hn::Lanes(d);
     for (std::size_t i = 0; i < a.rows; ++i) {
@@ -98,17 +102,20 @@ void GatherSlab(const ColumnArgs& a, const float* c, const float* columns, float
             for (std::size_t b = 0; b < kVectors; ++b)
                 sum[b] = hn::MulAdd(factor, hn::Load(d, column + b * lanes), sum[b]);
         }
-        for (std::size_t b = 0; b < kVectors; ++b) hn::Store(sum[b], d, v + i * a.mv + at + b * lanes);
+        for (std::size_t b = 0; b < kVectors; ++b)
+            hn::Store(sum[b], d, v + i * a.mv + at + b * lanes);
     }
 }
 
 template <std::size_t kVectors>
-void OuterSlab(const ColumnArgs& a, const float* c, const float* v, float* columns, std::size_t at) {
+void OuterSlab(const ColumnArgs& a, const float* c, const float* v, float* columns,
+               std::size_t at) {
     const D d;
     const std::size_t lanes = hn::Lanes(d);
     for (std::size_t i = 0; i < a.rows; ++i) {
         V r[kVectors];
-        for (std::size_t b = 0; b < kVectors; ++b) r[b] = hn::Load(d, v + i * a.mv + at + b * lanes);
+        for (std::size_t b = 0; b < kVectors; ++b)
+            r[b] = hn::Load(d, v + i * a.mv + at + b * lanes);
         const std::uint32_t* indices = a.supports.indices + i * a.supports.stride;
         for (std::size_t e = 0; e < a.supports.counts[i]; ++e) {
             const V factor = hn::Set(d, c[i * a.nc + indices[e]]);
@@ -126,7 +133,8 @@ void DotSlab(const ColumnArgs& a, const float* v, const float* columns, float* c
     const std::size_t lanes = hn::Lanes(d);
     for (std::size_t i = 0; i < a.rows; ++i) {
         V r[kVectors];
-        for (std::size_t b = 0; b < kVectors; ++b) r[b] = hn::Load(d, v + i * a.mv + at + b * lanes);
+        for (std::size_t b = 0; b < kVectors; ++b)
+            r[b] = hn::Load(d, v + i * a.mv + at + b * lanes);
         const std::uint32_t* indices = a.supports.indices + i * a.supports.stride;
         for (std::size_t e = 0; e < a.supports.counts[i]; ++e) {
             const float* column = columns + indices[e] * a.mv + at;
@@ -140,20 +148,36 @@ void DotSlab(const ColumnArgs& a, const float* v, const float* columns, float* c
     }
 }
 
-#define PIBINN_BY_SLABS(Slab, ...)                                            \
-    const D d;                                                                \
-    const std::size_t lanes = hn::Lanes(d);                                   \
-    for (std::size_t at = 0; at < a.mv; at += kBlock * lanes) {               \
-        switch (std::min<std::size_t>(kBlock, (a.mv - at) / lanes)) {         \
-            case 1: Slab<1>(a, __VA_ARGS__, at); break;                       \
-            case 2: Slab<2>(a, __VA_ARGS__, at); break;                       \
-            case 3: Slab<3>(a, __VA_ARGS__, at); break;                       \
-            case 4: Slab<4>(a, __VA_ARGS__, at); break;                       \
-            case 5: Slab<5>(a, __VA_ARGS__, at); break;                       \
-            case 6: Slab<6>(a, __VA_ARGS__, at); break;                       \
-            case 7: Slab<7>(a, __VA_ARGS__, at); break;                       \
-            default: Slab<kBlock>(a, __VA_ARGS__, at); break;                 \
-        }                                                                     \
+#define PIBINN_BY_SLABS(Slab, ...)                                    \
+    const D d;                                                        \
+    const std::size_t lanes = hn::Lanes(d);                           \
+    for (std::size_t at = 0; at < a.mv; at += kBlock * lanes) {       \
+        switch (std::min<std::size_t>(kBlock, (a.mv - at) / lanes)) { \
+            case 1:                                                   \
+                Slab<1>(a, __VA_ARGS__, at);                          \
+                break;                                                \
+            case 2:                                                   \
+                Slab<2>(a, __VA_ARGS__, at);                          \
+                break;                                                \
+            case 3:                                                   \
+                Slab<3>(a, __VA_ARGS__, at);                          \
+                break;                                                \
+            case 4:                                                   \
+                Slab<4>(a, __VA_ARGS__, at);                          \
+                break;                                                \
+            case 5:                                                   \
+                Slab<5>(a, __VA_ARGS__, at);                          \
+                break;                                                \
+            case 6:                                                   \
+                Slab<6>(a, __VA_ARGS__, at);                          \
+                break;                                                \
+            case 7:                                                   \
+                Slab<7>(a, __VA_ARGS__, at);                          \
+                break;                                                \
+            default:                                                  \
+                Slab<kBlock>(a, __VA_ARGS__, at);                     \
+                break;                                                \
+        }                                                             \
     }
 
 void GatherColumns(const ColumnArgs& a, const float* c, const float* columns, float* v) {

@@ -38,11 +38,11 @@ struct ThresholdArgs {
     std::size_t rows, n, stride;
     Activation activation;
     float delta, beta;
-    const float* x1;   ///< x_{k-1}
-    const float* x2;   ///< x_{k-2}
-    const float* q;    ///< W^T r
-    const float* tau;  ///< one threshold a row
-    float* x;          ///< out
+    const float* x1;         ///< x_{k-1}
+    const float* x2;         ///< x_{k-2}
+    const float* q;          ///< W^T r
+    const float* tau;        ///< one threshold a row
+    float* x;                ///< out
     std::uint32_t* indices;  ///< out: the support, `stride` + kPad apart
     std::uint32_t* counts;   ///< out
 };

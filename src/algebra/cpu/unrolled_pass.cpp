@@ -36,7 +36,8 @@ Supports CpuUnrolledPass::supports(const Layer& layer) const {
 }
 
 void CpuUnrolledPass::start(ConstBatchView y) {
-    ensure(y.cols == products_.m() && y.rows <= tau_.size(), "a pass was given a batch it was not made for");
+    ensure(y.cols == products_.m() && y.rows <= tau_.size(),
+           "a pass was given a batch it was not made for");
     rows_ = y.rows;
     for (std::size_t i = 0; i < rows_; ++i)
         std::copy_n(y.row(i).begin(), y.cols, y_.begin() + i * products_.m_stride());
@@ -126,12 +127,14 @@ double CpuUnrolledPass::gradient_of_r(std::size_t k, const LayerScalars& s,
         double dtau = 0;
         if (s.activation == Activation::soft)
             for (std::size_t e = 0; e < support.counts[i]; ++e) {
-                const std::size_t at = i * products_.n_stride() + support.indices[i * support.stride + e];
+                const std::size_t at =
+                    i * products_.n_stride() + support.indices[i * support.stride + e];
                 dtau -= now.x[at] > 0 ? gz[at] : -gz[at];
             }
         dtheta += s.residual_threshold ? dtau * now.mean_abs[i] : dtau;
-        const float from_mean =
-            s.residual_threshold ? static_cast<float>(dtau * s.theta / static_cast<double>(m)) : 0.0F;
+        const float from_mean = s.residual_threshold
+                                    ? static_cast<float>(dtau * s.theta / static_cast<double>(m))
+                                    : 0.0F;
         const float from_next =
             carried ? tape_[k + 1].omega * static_cast<float>(now.counts[i]) / static_cast<float>(m)
                     : 0.0F;
@@ -173,11 +176,13 @@ LayerScalarGradients CpuUnrolledPass::backward(std::size_t k, const LayerScalars
         }
         float beta_z = 0;
         for (std::size_t e = 0; e < support.counts[i]; ++e) {
-            const std::size_t j = i * products_.n_stride() + support.indices[i * support.stride + e];
+            const std::size_t j =
+                i * products_.n_stride() + support.indices[i * support.stride + e];
             beta_z += gz[j] * (has_earlier ? before.x[j] - earlier.x[j] : before.x[j]);
         }
         gradients.beta += beta + s.delta * beta_z;
-        gradients.omega += omega * static_cast<float>(before.counts[i]) / static_cast<float>(products_.m());
+        gradients.omega +=
+            omega * static_cast<float>(before.counts[i]) / static_cast<float>(products_.m());
     }
     return gradients;
 }
