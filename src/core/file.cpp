@@ -34,7 +34,12 @@ std::string read_file(const std::filesystem::path& path) {
     std::ifstream in(path, std::ios::binary);
     if (!in)
         fail_io("cannot read '" + path.string() + "': " + std::strerror(errno), "check the path");
-    std::string content{std::istreambuf_iterator<char>(in), {}};
+    std::string content;
+    const auto size = std::filesystem::file_size(path, code);  // 0 or an error for pipes and devices
+    if (!code) content.resize(size);
+    in.read(content.data(), static_cast<std::streamsize>(content.size()));
+    content.resize(static_cast<std::size_t>(in.gcount()));
+    if (in) content.append(std::istreambuf_iterator<char>(in), {});
     if (in.bad()) fail_io("reading '" + path.string() + "' failed midway", "check the disk");
     return content;
 }

@@ -1,0 +1,84 @@
+// room: train
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pibinn/network.hpp"
+
+namespace pibinn {
+
+enum class Schedule {
+    constant,
+    step,   ///< times 0.9 every 10 epochs: the paper's
+    cosine  ///< half a cosine from the rate down to 1 % of it
+};
+
+/// How a stage treats the model's weight kind.
+enum class Projection {
+    none,  ///< latent weights are used as they are: float
+    lazy,  ///< forward with quantised weights, gradient straight through to the latent ones
+    l1     ///< forward with latent weights, then a step of each towards its nearer level +-lambda_0
+};
+
+enum class Augment {
+    none,
+    signs,  ///< a random sign for every entry
+    roll,   ///< signs, and a random cyclic shift of the whole signal
+    noise   ///< the same signals, measured with fresh noise
+};
+
+enum class LossKind { squared, norm, nmse };
+
+std::string_view to_string(Schedule schedule);
+std::string_view to_string(Projection projection);
+std::string_view to_string(Augment augment);
+std::string_view to_string(LossKind loss);
+Schedule parse_schedule(std::string_view name);
+Projection parse_projection(std::string_view name);
+Augment parse_augment(std::string_view name);
+LossKind parse_loss(std::string_view name);
+
+/// One part of a training: what is trained, for how long, with which schedule.
+struct Stage {
+    std::string name = "stage";
+    std::size_t epochs = 100;
+    double learning_rate = 1e-3;
+    Schedule schedule = Schedule::constant;
+    bool trains_weights = true;
+    bool trains_theta = true;  ///< thresholds, and with them beta and omega
+    bool trains_scale = false;
+    Projection projection = Projection::none;
+    /// The global scale at the start of the stage; 0 keeps what it is. Only for `one-bit`.
+    double scale = 0;
+    /// Largest norm of a layer's weight gradient; 0 does not clip.
+    double clip = 0;
+    /// `l1`: the prox weight beta grows linearly from 0 to this over the stage.
+    double l1_weight = 1;
+    /// The rate of theta, beta, omega and scale relative to that of the weights.
+    double scalar_rate = 1;
+
+    bool operator==(const Stage&) const = default;
+};
+
+/// A named list of stages with what they share.
+struct Recipe {
+    std::string name;
+    std::vector<Stage> stages;
+    LossKind loss = LossKind::squared;
+    Augment augment = Augment::none;
+    std::size_t batch = 250;
+    double theta = 0.1;  ///< thresholds at the start
+
+    /// Throws a usage error for orders and numbers that make no sense for this network.
+    void validate(const NetworkSpec& spec) const;
+    std::size_t epochs() const;
+    bool operator==(const Recipe&) const = default;
+};
+
+/// "paper" (as published) or "default" (the best we know), for a network of this kind and depth.
+Recipe named_recipe(std::string_view name, const NetworkSpec& spec);
+
+}  // namespace pibinn

@@ -1,0 +1,53 @@
+// room: train
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "pibinn/metrics.hpp"
+#include "pibinn/model.hpp"
+#include "pibinn/progress.hpp"
+#include "pibinn/recipe.hpp"
+#include "pibinn/signals.hpp"
+
+namespace pibinn {
+
+struct EpochRecord {
+    std::size_t stage = 0;
+    std::size_t epoch = 0;  ///< of the whole training, from 1
+    double rate = 0;
+    double loss = 0;         ///< mean over the epoch's signals
+    double test_nmse_db = 0; ///< of the last time it was measured
+};
+
+/// One training: what to train on, what, how, from which seed.
+struct TrainJob {
+    const Problem* problem = nullptr;
+    NetworkSpec spec;
+    Recipe recipe;
+    std::uint64_t seed = 1;
+    /// Where checkpoints and history.csv go; empty keeps nothing.
+    std::filesystem::path folder;
+    bool resume = false;  ///< go on from the folder's checkpoint, if there is one
+};
+
+struct TrainResult {
+    Model model;
+    bool finished = true;  ///< false when the progress sink asked to stop: the checkpoint is there
+    Metrics train, test;
+    std::vector<double> train_nmse_db_per_layer, test_nmse_db_per_layer;
+    std::vector<EpochRecord> history;
+    std::vector<std::pair<std::string, double>> seconds;  ///< per stage
+};
+
+/// Trains to the end, or until `progress` answers false. The same job gives the same bytes whatever
+/// the number of threads, and however often it was interrupted and resumed.
+TrainResult train(const TrainJob& job, ThreadPool& pool, const ProgressSink& progress = {});
+
+/// A short hash of operator, signals and measurements, kept in models and checkpoints.
+std::string data_fingerprint(const Problem& problem);
+
+}  // namespace pibinn

@@ -1,0 +1,46 @@
+#include "train/augment.hpp"
+
+namespace pibinn {
+
+void augment_epoch(Augment augment, const Problem& problem, std::uint64_t seed, std::uint64_t epoch,
+                   DataSet& set, ThreadPool& pool) {
+    const DataSet& from = problem.train;
+    if (augment == Augment::none) {
+        if (set.x.rows() != from.x.rows()) set = from;
+        return;
+    }
+    const std::size_t rows = from.x.rows();
+    const std::size_t n = from.x.cols();
+    if (set.x.rows() != rows) set = from;
+    const auto stream_of = [&](std::size_t i) {
+        return Stream(seed, Purpose::augment, epoch * rows + i);
+    };
+    if (augment != Augment::noise)
+        pool.run_chunks(rows, 64, [&](std::size_t, std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) {
+                Stream stream = stream_of(i);
+                const std::size_t shift =
+                    augment == Augment::roll ? stream.below(static_cast<std::uint32_t>(n)) : 0;
+                const auto in = from.x.row(i);
+                const auto out = set.x.row(i);
+                std::uint32_t signs = 0;
+                for (std::size_t j = 0; j < n; ++j) {
+                    if (j % 32 == 0) signs = stream.word();
+                    const std::size_t to = j + shift < n ? j + shift : j + shift - n;
+                    out[to] = (signs >> (j % 32)) & 1U ? -in[j] : in[j];
+                }
+            }
+        });
+    problem.op.apply(set.x, set.y, pool);
+    if (problem.noise_std > 0)
+        pool.run_chunks(rows, 64, [&](std::size_t, std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) {
+                // Far beyond what signs and shift can use up: noise has numbers of its own.
+                Stream stream(seed, Purpose::train_noise, (epoch + 1) * rows + i);
+                for (float& v : set.y.row(i))
+                    v += static_cast<float>(problem.noise_std * stream.normal());
+            }
+        });
+}
+
+}  // namespace pibinn

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstdint>
+
+#include "pibinn/recipe.hpp"
+#include "pibinn/signals.hpp"
+
+namespace pibinn {
+
+/// The training set of one epoch. The operator is known, so any new target has an exact
+/// measurement: y = A x, plus fresh noise where the problem has noise. Row i of epoch e is drawn
+/// from the stream (seed, augment, e * rows + i).
+void augment_epoch(Augment augment, const Problem& problem, std::uint64_t seed, std::uint64_t epoch,
+                   DataSet& set, ThreadPool& pool);
+
+}  // namespace pibinn

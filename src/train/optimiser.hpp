@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+
+#include "model/parameters.hpp"
+#include "pibinn/recipe.hpp"
+
+namespace pibinn {
+
+/// The rate of a stage at an epoch (counted from 0).
+double rate_at(const Stage& stage, std::size_t epoch);
+
+/// Adam on the latent parameters, with its moments: everything a training has to remember.
+class Optimiser {
+public:
+    explicit Optimiser(std::shared_ptr<const ParameterLayout> layout);
+
+    /// A new stage starts with fresh moments.
+    void restart();
+    /// One step along the straight-through gradient; clips each layer, keeps thresholds at or above
+    /// zero, moves the scale by its logarithm so that it stays positive.
+    void step(const Stage& stage, double rate, const ParameterStore& gradient,
+              ParameterStore& latent, Backend& backend);
+
+    ParameterStore& first() { return first_; }
+    ParameterStore& second() { return second_; }
+    const ParameterStore& first() const { return first_; }
+    const ParameterStore& second() const { return second_; }
+    std::uint64_t steps() const { return steps_; }
+    void set_steps(std::uint64_t steps) { steps_ = steps; }
+
+private:
+    ParameterStore first_;
+    ParameterStore second_;
+    std::uint64_t steps_ = 0;
+};
+
+/// The prox of `strength` sum min(|w - level|, |w + level|): each weight moves towards its nearer
+/// level by `strength`, never past it.
+void move_towards_levels(float level, float strength, std::span<float> weights);
+
+}  // namespace pibinn

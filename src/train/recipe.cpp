@@ -1,0 +1,169 @@
+#include "pibinn/recipe.hpp"
+
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "core/names.hpp"
+#include "pibinn/error.hpp"
+
+namespace pibinn {
+
+namespace {
+
+constexpr NameTable<Schedule, 3> kSchedules{{{Schedule::constant, "constant"},
+                                             {Schedule::step, "step"},
+                                             {Schedule::cosine, "cosine"}}};
+constexpr NameTable<Projection, 3> kProjections{
+    {{Projection::none, "none"}, {Projection::lazy, "lazy"}, {Projection::l1, "l1"}}};
+constexpr NameTable<Augment, 4> kAugments{{{Augment::none, "none"},
+                                           {Augment::signs, "signs"},
+                                           {Augment::roll, "roll"},
+                                           {Augment::noise, "noise"}}};
+constexpr NameTable<LossKind, 3> kLosses{
+    {{LossKind::squared, "squared"}, {LossKind::norm, "norm"}, {LossKind::nmse, "nmse"}}};
+
+// lambda_0 of the paper's stage 1.
+constexpr double kPaperScale = 0.02;
+
+Stage pretrain(std::size_t epochs) {
+    Stage stage;
+    stage.name = "pretrain";
+    stage.epochs = epochs;
+    return stage;
+}
+
+/// 300 epochs in all; the paper gives rates and schedules but not how many epochs.
+Recipe paper_recipe(const NetworkSpec& spec) {
+    Recipe recipe;
+    recipe.name = "paper";
+    recipe.stages = {pretrain(100)};
+    if (spec.weights == WeightKind::real) return recipe;
+
+    Stage stage1;
+    stage1.name = "stage1";
+    stage1.epochs = 100;
+    stage1.schedule = Schedule::step;
+    stage1.projection = Projection::lazy;
+    Stage stage2;
+    stage2.name = "stage2";
+    stage2.epochs = 100;
+    stage2.projection = Projection::lazy;
+    stage2.trains_weights = false;
+    if (spec.weights == WeightKind::one_bit) {
+        stage1.scale = kPaperScale;
+        stage2.trains_scale = true;
+    }
+    recipe.stages.push_back(stage1);
+    recipe.stages.push_back(stage2);
+    return recipe;
+}
+
+Recipe default_recipe(const NetworkSpec& spec) {
+    Recipe recipe;
+    recipe.name = "default";
+    recipe.augment = Augment::roll;
+    Stage warm = pretrain(120);
+    warm.clip = 0.3;
+    if (spec.weights == WeightKind::real) {
+        warm.epochs = 600;
+        warm.schedule = Schedule::cosine;
+        recipe.stages = {warm};
+        return recipe;
+    }
+    Stage joint;
+    joint.name = "joint";
+    joint.epochs = 600;
+    joint.learning_rate = spec.layers <= 5 ? 1e-3 : 3e-4;
+    joint.schedule = Schedule::cosine;
+    joint.projection = Projection::lazy;
+    joint.clip = 0.3;
+    joint.trains_scale = spec.weights == WeightKind::one_bit;
+    joint.scale = spec.weights == WeightKind::one_bit ? 0.13 : 0.0;
+    Stage stage2;
+    stage2.name = "stage2";
+    stage2.epochs = 60;
+    stage2.projection = Projection::lazy;
+    stage2.trains_weights = false;
+    stage2.trains_scale = joint.trains_scale;
+    recipe.stages = {warm, joint, stage2};
+    return recipe;
+}
+
+void validate_stage(const Stage& stage, const NetworkSpec& spec) {
+    const auto refuse = [&](const std::string& what, const std::string& hint) {
+        fail_usage(fmt::format("stage '{}': {}", stage.name, what), hint);
+    };
+    if (stage.epochs == 0) refuse("0 epochs", "give at least one epoch, or leave the stage out");
+    if (!(stage.learning_rate > 0) || !std::isfinite(stage.learning_rate))
+        refuse(fmt::format("learning rate {} is not positive", stage.learning_rate),
+               "1e-3 is what the paper uses");
+    if (!(stage.clip >= 0)) refuse(fmt::format("clip {} is negative", stage.clip), "0 switches clipping off");
+    if (!(stage.scale >= 0)) refuse(fmt::format("scale {} is negative", stage.scale), "0 keeps the scale as it is");
+    if (!(stage.l1_weight >= 0))
+        refuse(fmt::format("l1_weight {} is negative", stage.l1_weight), "1 is the default");
+    if (!(stage.scalar_rate > 0))
+        refuse(fmt::format("scalar_rate {} is not positive", stage.scalar_rate), "1 is the default");
+    if (!stage.trains_weights && !stage.trains_theta && !stage.trains_scale)
+        refuse("trains nothing", "list \"weights\", \"theta\" or \"scale\" in trains");
+    if (stage.trains_scale && spec.weights != WeightKind::one_bit)
+        refuse(fmt::format("weights '{}' have no global scale to train", to_string(spec.weights)),
+               "remove \"scale\" from trains, or use weights = \"one-bit\"");
+    if (stage.scale > 0 && spec.weights != WeightKind::one_bit)
+        refuse(fmt::format("weights '{}' have no global scale to set", to_string(spec.weights)),
+               "remove the key 'scale', or use weights = \"one-bit\"");
+    if (stage.projection == Projection::l1 && spec.weights != WeightKind::one_bit)
+        refuse(fmt::format("projection 'l1' needs the two levels of weights 'one-bit', not '{}'",
+                           to_string(spec.weights)),
+               "use projection \"lazy\"");
+    if (stage.projection != Projection::none && spec.weights == WeightKind::real)
+        refuse("weights 'float' are never projected", "use projection \"none\"");
+    if (stage.trains_scale && stage.projection == Projection::none)
+        refuse("a float stage does not use the scale it is to train", "use projection \"lazy\"");
+}
+
+}  // namespace
+
+std::string_view to_string(Schedule v) { return name_of(kSchedules, v); }
+std::string_view to_string(Projection v) { return name_of(kProjections, v); }
+std::string_view to_string(Augment v) { return name_of(kAugments, v); }
+std::string_view to_string(LossKind v) { return name_of(kLosses, v); }
+Schedule parse_schedule(std::string_view n) { return parse_name(kSchedules, n, "schedule"); }
+Projection parse_projection(std::string_view n) { return parse_name(kProjections, n, "projection"); }
+Augment parse_augment(std::string_view n) { return parse_name(kAugments, n, "augment"); }
+LossKind parse_loss(std::string_view n) { return parse_name(kLosses, n, "loss"); }
+
+std::size_t Recipe::epochs() const {
+    std::size_t sum = 0;
+    for (const Stage& stage : stages) sum += stage.epochs;
+    return sum;
+}
+
+void Recipe::validate(const NetworkSpec& spec) const {
+    if (stages.empty()) fail_usage("the recipe has no stages", "give at least one [[train.stage]]");
+    if (batch == 0) fail_usage("train.batch is 0", "250 is the default");
+    if (!(theta >= 0)) fail_usage(fmt::format("theta {} is negative", theta), "0.1 is the default");
+    bool projected = false;
+    for (const Stage& stage : stages) {
+        validate_stage(stage, spec);
+        if (projected && stage.projection == Projection::none)
+            fail_usage(fmt::format("stage '{}' trains float weights after a stage that quantised them",
+                                   stage.name),
+                       "put float stages (projection \"none\") first");
+        projected |= stage.projection != Projection::none;
+    }
+    if (spec.weights != WeightKind::real && stages.back().projection != Projection::lazy)
+        fail_usage(fmt::format("the last stage '{}' does not train '{}' weights as they are stored",
+                               stages.back().name, to_string(spec.weights)),
+                   "end with a stage of projection \"lazy\"");
+}
+
+Recipe named_recipe(std::string_view name, const NetworkSpec& spec) {
+    static constexpr std::array<std::string_view, 2> names{"default", "paper"};
+    if (name == "paper") return paper_recipe(spec);
+    if (name == "default") return default_recipe(spec);
+    fail_usage(fmt::format("unknown recipe '{}'", name), hint_for_unknown(name, names));
+}
+
+}  // namespace pibinn

@@ -1,0 +1,207 @@
+#include "train/trainer.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "model/model_parameters.hpp"
+#include "pibinn/error.hpp"
+#include "train/augment.hpp"
+
+namespace pibinn {
+
+namespace {
+
+// The test set is for people to look at, never for decisions; measuring it costs a third of a
+// forward pass over the training set.
+constexpr std::size_t kEpochsPerTest = 5;
+
+using Clock = std::chrono::steady_clock;
+
+}  // namespace
+
+Trainer::Trainer(const Problem& problem, const NetworkSpec& spec, const Recipe& recipe,
+                 std::uint64_t seed, Backend& backend, ThreadPool& pool)
+    : problem_(problem),
+      spec_(spec),
+      recipe_(recipe),
+      seed_(seed),
+      backend_(backend),
+      pool_(pool),
+      network_(make_network(spec, problem.op, backend)),
+      latent_(network_->layout()),
+      effective_(network_->layout()),
+      gradient_(network_->layout()),
+      optimiser_(network_->layout()) {
+    recipe_.validate(spec_);
+    if (recipe_.batch > problem_.train.x.rows())
+        fail_usage(fmt::format("a batch of {} from a training set of {}", recipe_.batch,
+                               problem_.train.x.rows()),
+                   "set train.batch to the training set's size or less");
+    state_.seconds.assign(recipe_.stages.size(), 0.0);
+    initialise();
+    begin_stage();
+}
+
+void Trainer::initialise() {
+    NetworkSpec real = spec_;
+    real.weights = WeightKind::real;
+    const Model start = untrained_model(real, problem_.op, recipe_.theta);
+    double magnitude = 0;
+    for (std::size_t k = 1; k <= spec_.layers; ++k) {
+        auto w = latent_.weights(k);
+        if (spec_.architecture == Architecture::unrolled) {
+            std::copy(start.weights[k - 1].begin(), start.weights[k - 1].end(), w.begin());
+        } else {
+            Stream stream(seed_, Purpose::weights, k);
+            const double deviation = std::sqrt(2.0 / static_cast<double>(latent_.layout().structure(k).rows()));
+            for (float& v : w) v = static_cast<float>(deviation * stream.normal());
+        }
+        for (float v : w) magnitude += std::abs(v);
+    }
+    std::fill(latent_.theta().begin(), latent_.theta().end(), static_cast<float>(recipe_.theta));
+    for (float& scale : latent_.scale())
+        scale = static_cast<float>(magnitude / static_cast<double>(latent_.layout().weights_size()));
+}
+
+void Trainer::begin_stage() {
+    if (done()) return;
+    optimiser_.restart();
+    const Stage& stage = recipe_.stages[state_.stage];
+    if (stage.scale > 0) latent_.scale()[0] = static_cast<float>(stage.scale);
+}
+
+WeightKind Trainer::kind_in(const Stage& stage) const {
+    return stage.projection == Projection::lazy ? spec_.weights : WeightKind::real;
+}
+
+void Trainer::run_epoch() {
+    const auto start = Clock::now();
+    const Stage& stage = recipe_.stages[state_.stage];
+    const std::size_t number = state_.history.size();
+    augment_epoch(recipe_.augment, problem_, seed_, number, epoch_set_, pool_);
+
+    const std::size_t count = epoch_set_.x.rows();
+    const auto order = Stream(seed_, Purpose::shuffle, number).permutation(count);
+    EpochRecord record;
+    record.stage = state_.stage;
+    record.epoch = number + 1;
+    record.rate = rate_at(stage, state_.epoch);
+    double loss = 0;
+    for (std::size_t at = 0; at < count; at += recipe_.batch)
+        loss += run_batch(stage, record.rate,
+                          std::span(order).subspan(at, std::min(recipe_.batch, count - at)));
+    record.loss = loss / static_cast<double>(count);
+    project(stage, record.rate);
+
+    const bool last = state_.epoch + 1 == stage.epochs;
+    record.test_nmse_db = number == 0 || last || (number + 1) % kEpochsPerTest == 0
+                              ? test_nmse_db()
+                              : state_.history.back().test_nmse_db;
+    state_.history.push_back(record);
+    state_.seconds[state_.stage] += std::chrono::duration<double>(Clock::now() - start).count();
+    ++state_.epoch;
+    if (last) {
+        state_.epoch = 0;
+        ++state_.stage;
+        begin_stage();
+    }
+}
+
+double Trainer::run_batch(const Stage& stage, double rate, std::span<const std::uint32_t> rows) {
+    if (batch_x_.rows() != rows.size()) {
+        batch_x_ = Batch(rows.size(), epoch_set_.x.cols());
+        batch_y_ = Batch(rows.size(), epoch_set_.y.cols());
+        row_weights_.resize(rows.size());
+    }
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const auto x = epoch_set_.x.row(rows[i]);
+        const auto y = epoch_set_.y.row(rows[i]);
+        std::copy(x.begin(), x.end(), batch_x_.row(i).begin());
+        std::copy(y.begin(), y.end(), batch_y_.row(i).begin());
+        double energy = 1;
+        if (recipe_.loss == LossKind::nmse) {
+            energy = 0;
+            for (float v : x) energy += double{v} * v;
+        }
+        row_weights_[i] = energy > 0 ? static_cast<float>(1.0 / (energy * static_cast<double>(rows.size()))) : 0.0F;
+    }
+    make_effective(kind_in(stage), latent_, effective_, backend_);
+    const RowLoss row_loss = recipe_.loss == LossKind::norm ? RowLoss::norm : RowLoss::squared;
+    const double loss = network_->gradient(effective_, batch_y_, batch_x_, row_loss, row_weights_,
+                                           gradient_, pool_);
+    if (!(loss < 1e12)) fail_diverged(stage);
+    straight_through(stage);
+    optimiser_.step(stage, rate, gradient_, latent_, backend_);
+    return loss * static_cast<double>(rows.size());
+}
+
+void Trainer::straight_through(const Stage& stage) {
+    if (!stage.trains_scale) return;
+    double sum = 0;
+    for (std::size_t k = 1; k <= spec_.layers; ++k)
+        sum += backend_.dot_signs(gradient_.weights(k), latent_.weights(k));
+    gradient_.scale()[0] = static_cast<float>(sum);
+}
+
+void Trainer::project(const Stage& stage, double rate) {
+    if (stage.projection != Projection::l1) return;
+    const double share =
+        static_cast<double>(state_.epoch + 1) / static_cast<double>(stage.epochs);
+    const auto strength = static_cast<float>(rate * stage.l1_weight * share);
+    for (std::size_t k = 1; k <= spec_.layers; ++k)
+        move_towards_levels(latent_.scale()[0], strength, latent_.weights(k));
+}
+
+double Trainer::test_nmse_db() {
+    const Stage& stage = recipe_.stages[state_.stage];
+    make_effective(kind_in(stage), latent_, effective_, backend_);
+    return measure(problem_.test.x, network_->recover(effective_, problem_.test.y, pool_)).nmse_db;
+}
+
+Model Trainer::model() const {
+    ParameterStore effective(network_->layout());
+    make_effective(spec_.weights, latent_, effective, backend_);
+    return model_of(spec_, problem_.op, effective);
+}
+
+TrainState Trainer::snapshot() const {
+    TrainState state = state_;
+    state.steps = optimiser_.steps();
+    const auto copy = [](std::span<const float> values) {
+        return std::vector<float>(values.begin(), values.end());
+    };
+    state.latent = copy(latent_.values());
+    state.first = copy(optimiser_.first().values());
+    state.second = copy(optimiser_.second().values());
+    return state;
+}
+
+void Trainer::restore(const TrainState& state) {
+    ensure(state.latent.size() == latent_.values().size() && state.stage <= recipe_.stages.size(),
+           "a state of another network");
+    state_ = state;
+    const auto copy = [](const std::vector<float>& from, std::span<float> to) {
+        std::copy(from.begin(), from.end(), to.begin());
+    };
+    copy(state.latent, latent_.values());
+    copy(state.first, optimiser_.first().values());
+    copy(state.second, optimiser_.second().values());
+    optimiser_.set_steps(state.steps);
+}
+
+void Trainer::fail_diverged(const Stage& stage) const {
+    // The first layer whose gradient is no longer a number is where it broke.
+    std::size_t layer = 0;
+    for (std::size_t k = spec_.layers; k >= 1; --k)
+        if (!std::isfinite(backend_.squared_norm(gradient_.weights(k)))) layer = k;
+    throw Error(ErrorKind::failed,
+                fmt::format("training diverged in epoch {} (stage '{}', {})",
+                            state_.history.size() + 1, stage.name,
+                            layer ? fmt::format("layer {}", layer) : "last layer"),
+                "lower learning_rate or set clip in that stage");
+}
+
+}  // namespace pibinn

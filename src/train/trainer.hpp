@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model/network.hpp"
+#include "pibinn/recipe.hpp"
+#include "pibinn/signals.hpp"
+#include "pibinn/train.hpp"
+#include "train/optimiser.hpp"
+
+namespace pibinn {
+
+/// Where a training stands between two epochs: all that is needed to go on from there.
+struct TrainState {
+    std::size_t stage = 0;
+    std::size_t epoch = 0;  ///< within the stage
+    std::uint64_t steps = 0;
+    std::vector<float> latent, first, second;
+    std::vector<EpochRecord> history;
+    std::vector<double> seconds;  ///< spent in each stage
+};
+
+/// Runs the stages of a recipe, an epoch a call. Everything random is a function of the seed and of
+/// the epoch's number, so a training can stop after any epoch and go on later as if it had not.
+class Trainer {
+public:
+    /// Keeps references: problem, backend and pool must outlive it.
+    Trainer(const Problem& problem, const NetworkSpec& spec, const Recipe& recipe,
+            std::uint64_t seed, Backend& backend, ThreadPool& pool);
+
+    bool done() const { return state_.stage == recipe_.stages.size(); }
+    /// One epoch. Throws a `failed` error that names epoch and layer when the training diverges.
+    void run_epoch();
+
+    const std::vector<EpochRecord>& history() const { return state_.history; }
+    const std::vector<double>& seconds() const { return state_.seconds; }
+    TrainState snapshot() const;
+    /// The state must be of the same network and recipe.
+    void restore(const TrainState& state);
+
+    /// The model as it is now, weights as they are stored.
+    Model model() const;
+
+private:
+    void initialise();
+    void begin_stage();
+    double run_batch(const Stage& stage, double rate, std::span<const std::uint32_t> rows);
+    void straight_through(const Stage& stage);
+    void project(const Stage& stage, double rate);
+    double test_nmse_db();
+    /// The weights a stage runs forward with.
+    WeightKind kind_in(const Stage& stage) const;
+    [[noreturn]] void fail_diverged(const Stage& stage) const;
+
+    const Problem& problem_;
+    NetworkSpec spec_;
+    Recipe recipe_;
+    std::uint64_t seed_;
+    Backend& backend_;
+    ThreadPool& pool_;
+    std::unique_ptr<Network> network_;
+    ParameterStore latent_;
+    ParameterStore effective_;
+    ParameterStore gradient_;
+    Optimiser optimiser_;
+    TrainState state_;  ///< its latent, first and second are filled by snapshot() only
+    DataSet epoch_set_;
+    Batch batch_x_, batch_y_;
+    std::vector<float> row_weights_;
+};
+
+}  // namespace pibinn
