@@ -31,6 +31,8 @@ std::vector<LinkBlock> link_blocks(const Structure& structure);
 struct LayerScalars {
     Activation activation = Activation::soft;
     bool residual_threshold = false;  ///< theta_k mean|r_k| instead of theta_k
+    bool momentum = false;            ///< beta counts
+    bool onsager = false;             ///< omega counts
     float delta = 1;
     float theta = 0;
     float beta = 0;   ///< momentum

@@ -31,6 +31,8 @@ LayerScalars UnrolledNet::scalars(const ParameterStore& p, std::size_t k) const 
     LayerScalars s;
     s.activation = spec_.activation;
     s.residual_threshold = spec_.update.residual_threshold;
+    s.momentum = spec_.update.momentum;
+    s.onsager = spec_.update.onsager;
     s.delta = static_cast<float>(spec_.delta);
     if (!p.theta().empty()) s.theta = p.theta()[k - 1];
     if (!p.beta().empty()) s.beta = p.beta()[k - 1];

@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "algebra/backend.hpp"
+#include "algebra/cpu/flat_kernels.hpp"
 #include "algebra/cpu/linear_pass.hpp"
 #include "algebra/cpu/unrolled_pass.hpp"
 
@@ -32,8 +33,7 @@ float mean_magnitude(std::span<const float> values) {
     return static_cast<float>(sum / static_cast<double>(values.size()));
 }
 
-float to_level(Quantiser::Levels levels, float value, float scale) {
-    if (levels == Quantiser::Levels::sign) return value < 0 ? -scale : scale;
+float to_ternary(float value, float scale) {
     const float level = scale > 0 ? std::round(value / scale) : 0.0F;
     return level >= 1 ? scale : (level <= -1 ? -scale : 0.0F);
 }
@@ -67,44 +67,30 @@ public:
                 s = mean_magnitude(latent.subspan(begin, end - begin));
                 scales[group++] = s;
             }
-            for (std::size_t l = begin; l < end; ++l)
-                effective[l] = to_level(q.levels, latent[l], s);
+            const auto from = latent.subspan(begin, end - begin);
+            const auto to = effective.subspan(begin, end - begin);
+            if (q.levels == Quantiser::Levels::sign)
+                cpu::to_signs(from, s, to);
+            else
+                for (std::size_t l = 0; l < to.size(); ++l) to[l] = to_ternary(from[l], s);
         });
     }
 
-    void adam(const AdamStep& a, std::span<float> values, std::span<const float> gradient,
+    void adam(const AdamStep& step, std::span<float> values, std::span<const float> gradient,
               std::span<float> first, std::span<float> second) override {
-        const double t = static_cast<double>(a.step);
-        const float correct1 = static_cast<float>(1.0 / (1.0 - std::pow(double{a.beta1}, t)));
-        const float correct2 = static_cast<float>(1.0 / (1.0 - std::pow(double{a.beta2}, t)));
-        const std::size_t count = values.size();
-        float* v = values.data();
-        const float* g = gradient.data();
-        float* m1 = first.data();
-        float* m2 = second.data();
-        for (std::size_t i = 0; i < count; ++i) {
-            const float gi = a.gradient_factor * g[i];
-            m1[i] = a.beta1 * m1[i] + (1 - a.beta1) * gi;
-            m2[i] = a.beta2 * m2[i] + (1 - a.beta2) * gi * gi;
-            v[i] -= a.rate * correct1 * m1[i] / (std::sqrt(correct2 * m2[i]) + a.epsilon);
-        }
+        const auto correction = [&](float beta) {
+            return static_cast<float>(1.0 / (1.0 - std::pow(double{beta}, static_cast<double>(step.step))));
+        };
+        cpu::adam(step, correction(step.beta1), correction(step.beta2), values, gradient, first,
+                  second);
     }
 
-    void add(std::span<const float> part, std::span<float> total) override {
-        for (std::size_t i = 0; i < total.size(); ++i) total[i] += part[i];
-    }
+    void add(std::span<const float> part, std::span<float> total) override { cpu::add(part, total); }
 
-    double squared_norm(std::span<const float> values) override {
-        double sum = 0;
-        for (float v : values) sum += double{v} * v;
-        return sum;
-    }
+    double squared_norm(std::span<const float> values) override { return cpu::squared_norm(values); }
 
     double dot_signs(std::span<const float> gradient, std::span<const float> latent) override {
-        double sum = 0;
-        for (std::size_t i = 0; i < latent.size(); ++i)
-            sum += latent[i] < 0 ? -gradient[i] : gradient[i];
-        return sum;
+        return cpu::dot_signs(gradient, latent);
     }
 };
 

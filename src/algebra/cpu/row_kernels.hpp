@@ -50,6 +50,29 @@ struct ThresholdArgs {
 /// x = H_tau(delta (x1 + beta (x1 - x2)) - q), with its support.
 void threshold_rows(const ThresholdArgs& args);
 
+struct ResidualGradientArgs {
+    std::size_t rows, m, stride;
+    float* g;                     ///< in: W gz, out: dL/dr
+    const float* next;            ///< dL/dr_{k+1}; null without Onsager term there
+    const std::uint32_t* counts;  ///< ||x_k||_0
+    float omega_next;
+    const float* r;          ///< r_k
+    const float* from_mean;  ///< what each row's mean |r| gives; null for fixed thresholds
+    const float* p1;         ///< A x_{k-1}; null when the gradient of beta is not asked for
+    const float* p2;         ///< A x_{k-2}; null when x_{k-2} = 0
+    const float* r_before;   ///< r_{k-1}; null when the gradient of omega is not asked for
+    float* beta;             ///< out: <g, p1 - p2> of each row
+    float* omega;            ///< out: <g, r_{k-1}> of each row
+};
+
+/// g = -g + omega_{k+1} (count / m) next + from_mean sign(r), and what beta and omega gain by it.
+void residual_gradient_rows(const ResidualGradientArgs& args);
+
+/// out = c1 v1 + c2 v2; v2 may be null. All of whole padded rows.
+void combine_rows(std::size_t count, float c1, const float* v1, float c2, const float* v2, float* out);
+/// g = 0 where x = 0.
+void keep_where_non_zero(std::size_t count, const float* x, float* g);
+
 /// Batches and columns of one product: coefficient rows `c` (stride nc), vectors `v` (stride mv),
 /// columns of length mv. Each touches only the entries in the supports.
 struct ColumnArgs {

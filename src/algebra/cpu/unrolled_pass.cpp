@@ -18,6 +18,8 @@ CpuUnrolledPass::CpuUnrolledPass(const LinkBlock& block, std::span<const float> 
       y_(max_rows * products_.m_stride()),
       q_(max_rows * products_.n_stride()),
       tau_(max_rows),
+      omega_(max_rows),
+      from_mean_(max_rows),
       tape_(layers + 1),
       gp_(max_rows * products_.m_stride()) {
     products_.lay_out(operator_values, a_);
@@ -79,111 +81,90 @@ double CpuUnrolledPass::loss(RowLoss kind, ConstBatchView target,
 void CpuUnrolledPass::gradient_of_x(std::size_t k, float delta) {
     Rows& gz = gz_[k % 3];
     const std::size_t stride = products_.n_stride();
-    const Supports s = supports(tape_[k]);
-    if (k < layers_) {
-        // p_k enters r_{k+1} by 1 + beta_{k+1} and r_{k+2} by -beta_{k+2}; x_k enters z likewise.
-        const bool two = k + 2 <= layers_ && tape_[k + 2].beta != 0;
-        const float grow = 1 + tape_[k + 1].beta;
-        const float shrink = two ? -tape_[k + 2].beta : 0.0F;
-        const float* gr1 = gr_[(k + 1) % 3].data();
-        const float* gr2 = gr_[(k + 2) % 3].data();
-        const std::size_t count = rows_ * products_.m_stride();
-        if (two) {
-            for (std::size_t e = 0; e < count; ++e) gp_[e] = grow * gr1[e] + shrink * gr2[e];
-        } else {
-            for (std::size_t e = 0; e < count; ++e) gp_[e] = grow * gr1[e];
-        }
-        products_.support_dots(rows_, gp_.data(), s, a_.data(), q_.data());
-        const float* gz1 = gz_[(k + 1) % 3].data();
-        const float* gz2 = gz_[(k + 2) % 3].data();
-        std::fill_n(gz.begin(), rows_ * stride, 0.0F);
-        for (std::size_t i = 0; i < rows_; ++i)
-            for (std::size_t e = 0; e < s.counts[i]; ++e) {
-                const std::size_t at = i * stride + s.indices[i * s.stride + e];
-                gz[at] = q_[at] + delta * grow * gz1[at] + (two ? delta * shrink * gz2[at] : 0.0F);
-            }
+    if (k == layers_) {
+        // At the top the loss has filled every entry; off the support the threshold stops it.
+        keep_where_non_zero(rows_ * stride, tape_[k].x.data(), gz.data());
         return;
     }
-    // At the top the loss has filled every entry; off the support the threshold stops it.
-    const float* x = tape_[k].x.data();
-    for (std::size_t e = 0; e < rows_ * stride; ++e)
-        if (x[e] == 0.0F) gz[e] = 0.0F;
+    // p_k enters r_{k+1} by 1 + beta_{k+1} and r_{k+2} by -beta_{k+2}; x_k enters z likewise.
+    const bool two = k + 2 <= layers_ && tape_[k + 2].beta != 0;
+    const float grow = 1 + tape_[k + 1].beta;
+    const float shrink = two ? -tape_[k + 2].beta : 0.0F;
+    combine_rows(rows_ * products_.m_stride(), grow, gr_[(k + 1) % 3].data(), shrink,
+                 two ? gr_[(k + 2) % 3].data() : nullptr, gp_.data());
+    const Supports s = supports(tape_[k]);
+    products_.support_dots(rows_, gp_.data(), s, a_.data(), q_.data());
+    const float* gz1 = gz_[(k + 1) % 3].data();
+    const float* gz2 = gz_[(k + 2) % 3].data();
+    std::fill_n(gz.begin(), rows_ * stride, 0.0F);
+    for (std::size_t i = 0; i < rows_; ++i)
+        for (std::size_t e = 0; e < s.counts[i]; ++e) {
+            const std::size_t at = i * stride + s.indices[i * s.stride + e];
+            gz[at] = q_[at] + delta * grow * gz1[at] + (two ? delta * shrink * gz2[at] : 0.0F);
+        }
 }
 
-double CpuUnrolledPass::gradient_of_r(std::size_t k, const LayerScalars& s,
-                                      std::span<const float> w) {
+double CpuUnrolledPass::gradient_of_theta(std::size_t k, const LayerScalars& s) {
+    if (s.activation != Activation::soft) return 0;  // flat in theta almost everywhere
     const Layer& now = tape_[k];
     const Supports support = supports(now);
     const float* gz = gz_[k % 3].data();
-    float* gr = gr_[k % 3].data();
-    products_.lay_out(w, w_);
-    products_.gather(rows_, gz, support, w_.data(), gr);
-
-    const bool carried = k < layers_ && tape_[k + 1].omega != 0;
-    const float* gr_next = gr_[(k + 1) % 3].data();
-    const std::size_t m = products_.m();
     double dtheta = 0;
     for (std::size_t i = 0; i < rows_; ++i) {
-        double dtau = 0;
-        if (s.activation == Activation::soft)
-            for (std::size_t e = 0; e < support.counts[i]; ++e) {
-                const std::size_t at =
-                    i * products_.n_stride() + support.indices[i * support.stride + e];
-                dtau -= now.x[at] > 0 ? gz[at] : -gz[at];
-            }
-        dtheta += s.residual_threshold ? dtau * now.mean_abs[i] : dtau;
-        const float from_mean = s.residual_threshold
-                                    ? static_cast<float>(dtau * s.theta / static_cast<double>(m))
-                                    : 0.0F;
-        const float from_next =
-            carried ? tape_[k + 1].omega * static_cast<float>(now.counts[i]) / static_cast<float>(m)
-                    : 0.0F;
-        float* out = gr + i * products_.m_stride();
-        const float* r = &now.r[i * products_.m_stride()];
-        const float* next = gr_next + i * products_.m_stride();
-        for (std::size_t j = 0; j < m; ++j)
-            out[j] = (carried ? from_next * next[j] : 0.0F) - out[j] +
-                     (r[j] > 0 ? from_mean : (r[j] < 0 ? -from_mean : 0.0F));
+        const std::uint32_t* indices = support.indices + i * support.stride;
+        float dtau = 0;
+        for (std::size_t e = 0; e < support.counts[i]; ++e) {
+            const std::size_t at = i * products_.n_stride() + indices[e];
+            dtau -= std::copysign(1.0F, now.x[at]) * gz[at];
+        }
+        dtheta += s.residual_threshold ? double{dtau} * now.mean_abs[i] : double{dtau};
+        from_mean_[i] = dtau * s.theta / static_cast<float>(products_.m());
     }
     return dtheta;
 }
 
 LayerScalarGradients CpuUnrolledPass::backward(std::size_t k, const LayerScalars& s,
                                                std::span<const float> w, std::span<float> dw) {
+    const Layer& now = tape_[k];
+    const Layer& before = tape_[k - 1];
+    const Supports support = supports(now);
+    float* gr = gr_[k % 3].data();
+    const float* gz = gz_[k % 3].data();
+
     gradient_of_x(k, s.delta);
     LayerScalarGradients gradients;
-    gradients.theta = gradient_of_r(k, s, w);
+    gradients.theta = gradient_of_theta(k, s);
 
-    const Layer& now = tape_[k];
+    products_.lay_out(w, w_);
+    products_.gather(rows_, gz, support, w_.data(), gr);
+    const bool carried = k < layers_ && tape_[k + 1].omega != 0;
+    const bool with_mean = s.residual_threshold && s.activation == Activation::soft;
+    const bool with_beta = s.momentum && k > 1;
+    const bool with_omega = s.onsager && k > 1;
+    residual_gradient_rows({rows_, products_.m(), products_.m_stride(), gr,
+                            carried ? gr_[(k + 1) % 3].data() : nullptr, now.counts.data(),
+                            carried ? tape_[k + 1].omega : 0.0F, now.r.data(),
+                            with_mean ? from_mean_.data() : nullptr,
+                            with_beta ? before.p.data() : nullptr,
+                            k > 2 ? tape_[k - 2].p.data() : nullptr,
+                            with_omega ? before.r.data() : nullptr, tau_.data(), omega_.data()});
+
     std::fill(dw_.begin(), dw_.end(), 0.0F);
-    products_.outer(rows_, gz_[k % 3].data(), supports(now), now.r.data(), dw_.data());
+    products_.outer(rows_, gz, support, now.r.data(), dw_.data());
     products_.add_back(dw_, dw);
-    if (k == 1) return gradients;
 
-    const Layer& before = tape_[k - 1];
-    const float* gr = gr_[k % 3].data();
-    const float* gz = gz_[k % 3].data();
-    const Supports support = supports(now);
-    const bool has_earlier = k >= 3;
-    const Layer& earlier = tape_[k - 2];
-    for (std::size_t i = 0; i < rows_; ++i) {
-        const std::size_t at = i * products_.m_stride();
-        float beta = 0;
-        float omega = 0;
-        for (std::size_t j = at; j < at + products_.m(); ++j) {
-            beta += gr[j] * (has_earlier ? before.p[j] - earlier.p[j] : before.p[j]);
-            omega += gr[j] * before.r[j];
-        }
-        float beta_z = 0;
+    for (std::size_t i = 0; i < rows_ && with_beta; ++i) {
+        float through_x = 0;
         for (std::size_t e = 0; e < support.counts[i]; ++e) {
-            const std::size_t j =
+            const std::size_t at =
                 i * products_.n_stride() + support.indices[i * support.stride + e];
-            beta_z += gz[j] * (has_earlier ? before.x[j] - earlier.x[j] : before.x[j]);
+            through_x += gz[at] * (k > 2 ? before.x[at] - tape_[k - 2].x[at] : before.x[at]);
         }
-        gradients.beta += beta + s.delta * beta_z;
-        gradients.omega +=
-            omega * static_cast<float>(before.counts[i]) / static_cast<float>(products_.m());
+        gradients.beta += tau_[i] + s.delta * through_x;
     }
+    for (std::size_t i = 0; i < rows_ && with_omega; ++i)
+        gradients.omega += omega_[i] * static_cast<float>(before.counts[i]) /
+                           static_cast<float>(products_.m());
     return gradients;
 }
 

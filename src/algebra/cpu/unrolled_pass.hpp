@@ -36,8 +36,8 @@ private:
     Supports supports(const Layer& layer) const;
     /// dL/dx_k on the support of x_k into gz_[k % 3], from what layers k+1 and k+2 left.
     void gradient_of_x(std::size_t k, float delta);
-    /// dL/dr_k into gr_[k % 3]; returns the gradient of theta.
-    double gradient_of_r(std::size_t k, const LayerScalars& scalars, std::span<const float> w);
+    /// Also leaves in from_mean_ what each row's mean |r_k| passes on.
+    double gradient_of_theta(std::size_t k, const LayerScalars& scalars);
 
     ColumnProducts products_;
     std::size_t layers_;
@@ -47,7 +47,9 @@ private:
     Rows dw_;
     Rows y_;
     Rows q_;
-    std::vector<float> tau_;
+    std::vector<float> tau_;        ///< a number a row: thresholds forward, beta's share backward
+    std::vector<float> omega_;      ///< omega's share of each row
+    std::vector<float> from_mean_;  ///< what each row's mean |r| passes on
     std::vector<Layer> tape_;
     Rows gz_[3];  ///< dL/dz of the last three layers, zero off the support
     Rows gr_[3];  ///< dL/dr of the last three layers
