@@ -1,5 +1,6 @@
 #include "pibinn/structure.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -16,10 +17,16 @@ constexpr NameTable<StructureKind, 4> kNames{{{StructureKind::dense, "dense"},
                                               {StructureKind::blocks, "blocks"},
                                               {StructureKind::mask, "mask"}}};
 
+// Shapes may come from a file that lies; products of sizes up to here cannot overflow.
+constexpr std::size_t kMostLinks = std::size_t{1} << 46;
+
 void require_size(std::size_t m, std::size_t n) {
     if (m == 0 || n == 0)
         fail_usage(fmt::format("an operator of {} x {} has no entries", m, n),
                    "give at least one measurement and one signal entry");
+    if (n > kMostLinks / m)
+        fail_usage(fmt::format("an operator of {} x {} is beyond any memory", m, n),
+                   "use structure 'repeated', 'blocks' or 'mask', which hold fewer links");
 }
 
 }  // namespace
@@ -39,6 +46,9 @@ Structure Structure::dense(std::size_t m, std::size_t n) {
 Structure Structure::repeated(std::size_t m, std::size_t n, std::size_t u) {
     require_size(m, n);
     if (u == 0) fail_usage("a structure repeated 0 times has no links", "set repeat to 1 or more");
+    if (u > kMostLinks / std::max(m, n))
+        fail_usage(fmt::format("{} repetitions of {} x {} are beyond any memory", u, m, n),
+                   "set a smaller repeat");
     Structure s;
     s.kind_ = StructureKind::repeated;
     s.rows_ = m * u;
@@ -50,7 +60,8 @@ Structure Structure::repeated(std::size_t m, std::size_t n, std::size_t u) {
 }
 
 Structure Structure::blocks(std::span<const std::pair<std::size_t, std::size_t>> shapes) {
-    if (shapes.empty()) fail_usage("a structure of 0 blocks has no links", "give at least one block");
+    if (shapes.empty())
+        fail_usage("a structure of 0 blocks has no links", "give at least one block");
     Structure s;
     s.kind_ = StructureKind::blocks;
     for (const auto& [m, n] : shapes) {
@@ -77,8 +88,9 @@ Structure Structure::mask(std::size_t m, std::size_t n, std::vector<std::uint32_
                        "an entry no measurement sees cannot be recovered; remove the column");
         for (std::size_t l = offsets[j]; l < offsets[j + 1]; ++l) {
             if (l >= rows.size() || rows[l] >= m || (l > offsets[j] && rows[l] <= rows[l - 1]))
-                fail_input(fmt::format("the mask's rows of column {} are not ascending below {}", j, m),
-                           "list each row once, in ascending order");
+                fail_input(
+                    fmt::format("the mask's rows of column {} are not ascending below {}", j, m),
+                    "list each row once, in ascending order");
             row_seen[rows[l]] = true;
         }
     }
