@@ -16,6 +16,20 @@ namespace {
 constexpr NameTable<OperatorEnsemble, 2> kNames{
     {{OperatorEnsemble::gaussian, "gaussian"}, {OperatorEnsemble::rademacher, "rademacher"}}};
 
+/// Batches come from the user's files, so a misfit here is the user's to hear of.
+void require_batches(const Structure& s, ConstBatchView x, ConstBatchView y) {
+    if (x.cols != s.cols() || y.cols != s.rows())
+        fail_input(fmt::format("expected {} entries a signal and {} a measurement, got {} and {}",
+                               s.cols(), s.rows(), x.cols, y.cols),
+                   "one signal or measurement per row must fit the operator");
+    if (x.rows != y.rows)
+        fail_input(fmt::format("{} signals but {} measurements", x.rows, y.rows),
+                   "row i of one must belong to row i of the other");
+    if (s.repeat() > 1 && !(x.contiguous() && y.contiguous()))
+        fail_usage("a repeated operator needs batches without gaps between their rows",
+                   "copy the columns into a batch of their own first");
+}
+
 }  // namespace
 
 std::string_view to_string(OperatorEnsemble ensemble) { return name_of(kNames, ensemble); }
@@ -27,9 +41,9 @@ OperatorEnsemble parse_operator_ensemble(std::string_view name) {
 Operator::Operator(Structure structure, AlignedBuffer<float> values)
     : structure_(std::move(structure)), values_(std::move(values)) {
     if (values_.size() != structure_.links())
-        fail_input(fmt::format("expected {} operator entries, got {}", structure_.links(),
-                               values_.size()),
-                   "the operator must have one value for each link of its structure");
+        fail_input(
+            fmt::format("expected {} operator entries, got {}", structure_.links(), values_.size()),
+            "the operator must have one value for each link of its structure");
     for (std::size_t i = 0; i < values_.size(); ++i)
         if (!std::isfinite(values_[i]))
             fail_input(fmt::format("operator entry {} is {}", i, values_[i]),
@@ -67,18 +81,20 @@ Operator Operator::from_dense(MatrixView<const float> a, const Structure& s) {
     s.for_each_link([&](std::size_t i, std::size_t j, std::size_t link) {
         linked(i, j) = 1;
         if (seen[link] && values[link] != a(i, j))
-            fail_input(fmt::format("entry ({}, {}) is {}, but the same entry of the first block is {}",
-                                   i, j, a(i, j), values[link]),
-                       "the blocks differ: use structure 'blocks' instead of 'repeated'");
+            fail_input(
+                fmt::format("entry ({}, {}) is {}, but the same entry of the first block is {}", i,
+                            j, a(i, j), values[link]),
+                "the blocks differ: use structure 'blocks' instead of 'repeated'");
         values[link] = a(i, j);
         seen[link] = true;
     });
     for (std::size_t i = 0; i < a.rows; ++i)
         for (std::size_t j = 0; j < a.cols; ++j)
             if (!linked(i, j) && a(i, j) != 0.0F)
-                fail_input(fmt::format("entry ({}, {}) is {}, but the structure '{}' has no link there",
-                                       i, j, a(i, j), to_string(s.kind())),
-                           "choose a structure that holds every non-zero entry");
+                fail_input(
+                    fmt::format("entry ({}, {}) is {}, but the structure '{}' has no link there", i,
+                                j, a(i, j), to_string(s.kind())),
+                    "choose a structure that holds every non-zero entry");
     return {s, std::move(values)};
 }
 
@@ -94,14 +110,17 @@ Operator Operator::from_sparse(MatrixView<const float> a) {
             }
         offsets.push_back(static_cast<std::uint32_t>(rows.size()));
     }
-    return {Structure::mask(a.rows, a.cols, std::move(offsets), std::move(rows)), std::move(values)};
+    return {Structure::mask(a.rows, a.cols, std::move(offsets), std::move(rows)),
+            std::move(values)};
 }
 
 void Operator::apply(ConstBatchView x, BatchView y, ThreadPool& pool) const {
+    require_batches(structure_, x, y);
     apply_links<float>(structure_, values_, x, y, pool);
 }
 
 void Operator::adjoint(ConstBatchView y, BatchView x, ThreadPool& pool) const {
+    require_batches(structure_, x, y);
     adjoint_links<float>(structure_, values_, y, x, pool);
 }
 
@@ -127,9 +146,9 @@ Matrix<float> Operator::to_dense() const {
 double Operator::squared_norm() const {
     // Power iteration on A^T A of one repetition. The start has a component along every direction
     // with probability one; 1e-12 relative change is far below what a step size needs.
-    const Structure one = structure_.repeat() > 1
-                              ? Structure::dense(rows() / structure_.repeat(), cols() / structure_.repeat())
-                              : structure_;
+    const Structure one = structure_.repeat() > 1 ? Structure::dense(rows() / structure_.repeat(),
+                                                                     cols() / structure_.repeat())
+                                                  : structure_;
     const AlignedBuffer<double> a(values_.begin(), values_.end());
     ThreadPool serial(1);
     Stream stream(0, Purpose::operator_entries, 1);

@@ -1,6 +1,6 @@
 #include "pibinn/signals.hpp"
 
-#include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -14,14 +14,17 @@ constexpr std::size_t kRowsPerTask = 64;
 
 Structure structure_of(const SyntheticSpec& spec) {
     switch (spec.structure) {
-        case StructureKind::dense: return Structure::dense(spec.m, spec.n);
-        case StructureKind::repeated: return Structure::repeated(spec.m, spec.n, spec.repeat);
+        case StructureKind::dense:
+            return Structure::dense(spec.m, spec.n);
+        case StructureKind::repeated:
+            return Structure::repeated(spec.m, spec.n, spec.repeat);
         case StructureKind::blocks: {
-            const std::vector<std::pair<std::size_t, std::size_t>> shapes(
-                spec.repeat, {spec.m, spec.n});
+            const std::vector<std::pair<std::size_t, std::size_t>> shapes(spec.repeat,
+                                                                          {spec.m, spec.n});
             return Structure::blocks(shapes);
         }
-        case StructureKind::mask: break;
+        case StructureKind::mask:
+            break;
     }
     fail_usage("a synthetic problem cannot invent a mask",
                "give the operator as a file, or use dense, repeated or blocks");
@@ -47,6 +50,7 @@ Batch draw_signals(const SparsePrior& prior, std::size_t count, std::size_t n, s
         if (j >= n)
             fail_usage(fmt::format("support entry {} is not below n = {}", j, n),
                        "entries count from 0");
+    if (n == 0) fail_usage("signals of 0 entries", "give at least one signal entry");
     Batch x(count, n);
     pool.run_chunks(count, kRowsPerTask, [&](std::size_t, std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {
@@ -71,9 +75,11 @@ Batch draw_signals(const SparsePrior& prior, std::size_t count, std::size_t n, s
     return x;
 }
 
-void add_noise(BatchView y, double noise_std, std::uint64_t seed, Purpose purpose, ThreadPool& pool) {
-    if (!(noise_std >= 0))
-        fail_usage(fmt::format("noise_std {} is negative", noise_std), "give 0 for no noise");
+void add_noise(BatchView y, double noise_std, std::uint64_t seed, Purpose purpose,
+               ThreadPool& pool) {
+    if (!(noise_std >= 0 && std::isfinite(noise_std)))
+        fail_usage(fmt::format("noise_std {} is not a number from 0 on", noise_std),
+                   "give 0 for no noise");
     if (noise_std == 0) return;
     pool.run_chunks(y.rows, kRowsPerTask, [&](std::size_t, std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {
@@ -84,10 +90,12 @@ void add_noise(BatchView y, double noise_std, std::uint64_t seed, Purpose purpos
 }
 
 Problem make_synthetic(const SyntheticSpec& spec, std::uint64_t seed, ThreadPool& pool) {
-    return make_synthetic(spec, Operator::random(structure_of(spec), spec.ensemble, seed), seed, pool);
+    return make_synthetic(spec, Operator::random(structure_of(spec), spec.ensemble, seed), seed,
+                          pool);
 }
 
-Problem make_synthetic(const SyntheticSpec& spec, Operator op, std::uint64_t seed, ThreadPool& pool) {
+Problem make_synthetic(const SyntheticSpec& spec, Operator op, std::uint64_t seed,
+                       ThreadPool& pool) {
     Problem problem;
     problem.op = std::move(op);
     problem.noise_std = spec.noise_std;
