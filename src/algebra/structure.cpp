@@ -1,5 +1,6 @@
 #include "pibinn/structure.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -16,10 +17,16 @@ constexpr NameTable<StructureKind, 4> kNames{{{StructureKind::dense, "dense"},
                                               {StructureKind::blocks, "blocks"},
                                               {StructureKind::mask, "mask"}}};
 
+// Shapes may come from a file that lies; products of sizes up to here cannot overflow.
+constexpr std::size_t kMostLinks = std::size_t{1} << 46;
+
 void require_size(std::size_t m, std::size_t n) {
     if (m == 0 || n == 0)
         fail_usage(fmt::format("an operator of {} x {} has no entries", m, n),
                    "give at least one measurement and one signal entry");
+    if (n > kMostLinks / m)
+        fail_usage(fmt::format("an operator of {} x {} is beyond any memory", m, n),
+                   "use structure 'repeated', 'blocks' or 'mask', which hold fewer links");
 }
 
 }  // namespace
@@ -39,6 +46,9 @@ Structure Structure::dense(std::size_t m, std::size_t n) {
 Structure Structure::repeated(std::size_t m, std::size_t n, std::size_t u) {
     require_size(m, n);
     if (u == 0) fail_usage("a structure repeated 0 times has no links", "set repeat to 1 or more");
+    if (u > kMostLinks / std::max(m, n))
+        fail_usage(fmt::format("{} repetitions of {} x {} are beyond any memory", u, m, n),
+                   "set a smaller repeat");
     Structure s;
     s.kind_ = StructureKind::repeated;
     s.rows_ = m * u;

@@ -5,8 +5,12 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
+#include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
+
+#include "pibinn/error.hpp"
 
 namespace pibinn {
 
@@ -29,6 +33,15 @@ struct ThreadPool::State {
     bool closing = false;
     std::exception_ptr failure;
     std::mutex one_run_at_a_time;
+
+    void close() {
+        {
+            std::lock_guard lock(mutex);
+            closing = true;
+        }
+        work_ready.notify_all();
+        for (auto& worker : workers) worker.join();
+    }
 
     void drain() {
         inside_task = true;
@@ -61,18 +74,18 @@ struct ThreadPool::State {
 
 ThreadPool::ThreadPool(std::size_t threads) : state_(std::make_unique<State>()) {
     if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
-    for (std::size_t i = 1; i < threads; ++i)
-        state_->workers.emplace_back([state = state_.get()] { state->work(); });
+    try {
+        for (std::size_t i = 1; i < threads; ++i)
+            state_->workers.emplace_back([state = state_.get()] { state->work(); });
+    } catch (const std::system_error& refused) {
+        const std::size_t started = state_->workers.size() + 1;
+        state_->close();  // a thread that is still joinable would end the program
+        fail_usage("cannot start " + std::to_string(threads) + " threads: " + refused.what(),
+                   "ask for at most " + std::to_string(started));
+    }
 }
 
-ThreadPool::~ThreadPool() {
-    {
-        std::lock_guard lock(state_->mutex);
-        state_->closing = true;
-    }
-    state_->work_ready.notify_all();
-    for (auto& worker : state_->workers) worker.join();
-}
+ThreadPool::~ThreadPool() { state_->close(); }
 
 std::size_t ThreadPool::threads() const { return state_->workers.size() + 1; }
 

@@ -16,6 +16,20 @@ namespace {
 constexpr NameTable<OperatorEnsemble, 2> kNames{
     {{OperatorEnsemble::gaussian, "gaussian"}, {OperatorEnsemble::rademacher, "rademacher"}}};
 
+/// Batches come from the user's files, so a misfit here is the user's to hear of.
+void require_batches(const Structure& s, ConstBatchView x, ConstBatchView y) {
+    if (x.cols != s.cols() || y.cols != s.rows())
+        fail_input(fmt::format("expected {} entries a signal and {} a measurement, got {} and {}",
+                               s.cols(), s.rows(), x.cols, y.cols),
+                   "one signal or measurement per row must fit the operator");
+    if (x.rows != y.rows)
+        fail_input(fmt::format("{} signals but {} measurements", x.rows, y.rows),
+                   "row i of one must belong to row i of the other");
+    if (s.repeat() > 1 && !(x.contiguous() && y.contiguous()))
+        fail_usage("a repeated operator needs batches without gaps between their rows",
+                   "copy the columns into a batch of their own first");
+}
+
 }  // namespace
 
 std::string_view to_string(OperatorEnsemble ensemble) { return name_of(kNames, ensemble); }
@@ -101,10 +115,12 @@ Operator Operator::from_sparse(MatrixView<const float> a) {
 }
 
 void Operator::apply(ConstBatchView x, BatchView y, ThreadPool& pool) const {
+    require_batches(structure_, x, y);
     apply_links<float>(structure_, values_, x, y, pool);
 }
 
 void Operator::adjoint(ConstBatchView y, BatchView x, ThreadPool& pool) const {
+    require_batches(structure_, x, y);
     adjoint_links<float>(structure_, values_, y, x, pool);
 }
 

@@ -1,6 +1,6 @@
 #include "pibinn/signals.hpp"
 
-#include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -50,6 +50,7 @@ Batch draw_signals(const SparsePrior& prior, std::size_t count, std::size_t n, s
         if (j >= n)
             fail_usage(fmt::format("support entry {} is not below n = {}", j, n),
                        "entries count from 0");
+    if (n == 0) fail_usage("signals of 0 entries", "give at least one signal entry");
     Batch x(count, n);
     pool.run_chunks(count, kRowsPerTask, [&](std::size_t, std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {
@@ -76,8 +77,9 @@ Batch draw_signals(const SparsePrior& prior, std::size_t count, std::size_t n, s
 
 void add_noise(BatchView y, double noise_std, std::uint64_t seed, Purpose purpose,
                ThreadPool& pool) {
-    if (!(noise_std >= 0))
-        fail_usage(fmt::format("noise_std {} is negative", noise_std), "give 0 for no noise");
+    if (!(noise_std >= 0 && std::isfinite(noise_std)))
+        fail_usage(fmt::format("noise_std {} is not a number from 0 on", noise_std),
+                   "give 0 for no noise");
     if (noise_std == 0) return;
     pool.run_chunks(y.rows, kRowsPerTask, [&](std::size_t, std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {

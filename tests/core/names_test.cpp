@@ -1,0 +1,66 @@
+#include "core/names.hpp"
+
+#include <gtest/gtest.h>
+
+#include "pibinn/error.hpp"
+
+namespace pibinn {
+namespace {
+
+enum class Colour { red, green };
+constexpr NameTable<Colour, 2> kColours{{{Colour::red, "red"}, {Colour::green, "green"}}};
+constexpr std::array<std::string_view, 3> kWords{"one-bit", "ternary", "float"};
+
+TEST(Names, TheNearestIsFoundForATypingError) {
+    EXPECT_EQ(nearest_name("one-bt", kWords), "one-bit");
+    EXPECT_EQ(nearest_name("tenrary", kWords), "ternary");
+    EXPECT_EQ(nearest_name("floaat", kWords), "float");
+    EXPECT_EQ(nearest_name("something else", kWords), "");
+}
+
+TEST(Names, TheHintAsksOrListsWhatExists) {
+    EXPECT_EQ(hint_for_unknown("one-bits", kWords), "did you mean 'one-bit'?");
+    EXPECT_EQ(hint_for_unknown("xyz", kWords), "choose one of one-bit, ternary, float");
+}
+
+TEST(Names, ParseAndNameAreInverse) {
+    for (Colour c : {Colour::red, Colour::green})
+        EXPECT_EQ(parse_name(kColours, name_of(kColours, c), "colour"), c);
+}
+
+TEST(Names, AnUnknownWordIsAUsageErrorWithAHint) {
+    try {
+        parse_name(kColours, "gren", "colour");
+        FAIL() << "accepted";
+    } catch (const Error& e) {
+        EXPECT_EQ(e.kind(), ErrorKind::usage);
+        EXPECT_STREQ(e.what(), "unknown colour 'gren'; did you mean 'green'?");
+    }
+}
+
+TEST(Error, JoinsMessageAndHint) {
+    const Error both(ErrorKind::input, "expected 50, got 48", "check the file");
+    EXPECT_STREQ(both.what(), "expected 50, got 48; check the file");
+    EXPECT_EQ(both.message(), "expected 50, got 48");
+    EXPECT_EQ(both.hint(), "check the file");
+    EXPECT_STREQ(Error(ErrorKind::failed, "diverged").what(), "diverged");
+}
+
+TEST(Error, EachFailureHasItsKind) {
+    const auto kind_of = [](auto&& action) {
+        try {
+            action();
+        } catch (const Error& e) {
+            return e.kind();
+        }
+        return ErrorKind::failed;
+    };
+    EXPECT_EQ(kind_of([] { fail_usage("a"); }), ErrorKind::usage);
+    EXPECT_EQ(kind_of([] { fail_input("a"); }), ErrorKind::input);
+    EXPECT_EQ(kind_of([] { fail_io("a"); }), ErrorKind::io);
+    EXPECT_EQ(kind_of([] { ensure(false, "a"); }), ErrorKind::internal);
+    EXPECT_NO_THROW(ensure(true, "a"));
+}
+
+}  // namespace
+}  // namespace pibinn
