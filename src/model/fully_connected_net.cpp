@@ -7,14 +7,14 @@ FullyConnectedNet::FullyConnectedNet(const NetworkSpec& spec, const Operator& op
     widths_[0] = op.rows();
 }
 
-void FullyConnectedNet::open_lanes(std::size_t lanes) {
-    while (passes_.size() < lanes)
+void FullyConnectedNet::open_slots(std::size_t slots) {
+    while (passes_.size() < slots)
         passes_.push_back(backend_.linear_pass(widths_, backend_.rows_per_pass()));
 }
 
-void FullyConnectedNet::forward_rows(std::size_t lane, const ParameterStore& effective,
+void FullyConnectedNet::forward_rows(std::size_t slot, const ParameterStore& effective,
                                      ConstBatchView y, const Emit& emit) {
-    LinearPass& pass = *passes_[lane];
+    LinearPass& pass = *passes_[slot];
     pass.start(y);
     for (std::size_t k = 1; k <= spec_.layers; ++k) {
         const float theta = effective.theta().empty() ? 0.0F : effective.theta()[k - 1];
@@ -23,11 +23,11 @@ void FullyConnectedNet::forward_rows(std::size_t lane, const ParameterStore& eff
     }
 }
 
-double FullyConnectedNet::gradient_rows(std::size_t lane, const ParameterStore& effective,
+double FullyConnectedNet::gradient_rows(std::size_t slot, const ParameterStore& effective,
                                         ConstBatchView y, ConstBatchView target, RowLoss loss,
                                         std::span<const float> weights, ParameterStore& gradient) {
-    forward_rows(lane, effective, y, [](std::size_t, std::size_t, ConstBatchView) {});
-    LinearPass& pass = *passes_[lane];
+    forward_rows(slot, effective, y, [](std::size_t, std::size_t, ConstBatchView) {});
+    LinearPass& pass = *passes_[slot];
     const double total = pass.loss(loss, target, weights);
     for (std::size_t k = spec_.layers; k >= 1; --k) {
         const double dtheta =

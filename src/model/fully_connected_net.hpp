@@ -10,12 +10,12 @@ public:
     FullyConnectedNet(const NetworkSpec& spec, const Operator& op, Backend& backend);
 
 protected:
-    void forward_rows(std::size_t lane, const ParameterStore& effective, ConstBatchView y,
+    void forward_rows(std::size_t slot, const ParameterStore& effective, ConstBatchView y,
                       const Emit& emit) override;
-    double gradient_rows(std::size_t lane, const ParameterStore& effective, ConstBatchView y,
+    double gradient_rows(std::size_t slot, const ParameterStore& effective, ConstBatchView y,
                          ConstBatchView target, RowLoss loss, std::span<const float> weights,
                          ParameterStore& gradient) override;
-    void open_lanes(std::size_t lanes) override;
+    void open_slots(std::size_t slots) override;
 
 private:
     std::vector<std::size_t> widths_;

@@ -1,6 +1,8 @@
 #include "model/network.hpp"
 
 #include <algorithm>
+#include <mutex>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -32,15 +34,30 @@ MatrixView<const float> Network::fold(ConstBatchView batch) const {
     return {batch.data, batch.rows * repeat_, batch.cols / repeat_};
 }
 
-void Network::for_lanes(std::size_t rows, ThreadPool& pool,
-                        const std::function<void(std::size_t, std::size_t, std::size_t)>& task) {
+std::size_t Network::lanes_for(std::size_t rows) const {
+    const std::size_t step = backend_.rows_per_pass();
+    return std::min(kLanes, (rows + step - 1) / step);
+}
+
+void Network::for_lanes(std::size_t rows, ThreadPool& pool, const LaneTask& task) {
     const std::size_t step = backend_.rows_per_pass();
     const std::size_t passes = (rows + step - 1) / step;
-    const std::size_t lanes = std::min(kLanes, passes);
-    open_lanes(lanes);
+    const std::size_t lanes = lanes_for(rows);
+    std::vector<std::size_t> free_slots(std::min(lanes, pool.threads()));
+    std::iota(free_slots.begin(), free_slots.end(), std::size_t{0});
+    open_slots(free_slots.size());
+    std::mutex mutex;
     pool.run(lanes, [&](std::size_t lane) {
+        std::size_t slot = 0;
+        {
+            std::lock_guard lock(mutex);
+            slot = free_slots.back();
+            free_slots.pop_back();
+        }
         for (std::size_t p = lane; p < passes; p += lanes)
-            task(lane, p * step, std::min(rows, (p + 1) * step));
+            task(lane, slot, p * step, std::min(rows, (p + 1) * step));
+        std::lock_guard lock(mutex);
+        free_slots.push_back(slot);
     });
 }
 
@@ -53,7 +70,7 @@ Batch Network::recover(const ParameterStore& effective, ConstBatchView y, Thread
     Batch out(y.rows, signal_cols_);
     if (every_layer) every_layer->assign(spec_.layers, Batch(y.rows, signal_cols_));
     const auto folded = fold(y);
-    for_lanes(folded.rows, pool, [&](std::size_t lane, std::size_t begin, std::size_t end) {
+    for_lanes(folded.rows, pool, [&](std::size_t, std::size_t slot, std::size_t begin, std::size_t end) {
         const auto emit = [&](std::size_t k, std::size_t first_col, ConstBatchView x) {
             const auto copy_to = [&](Batch& to) {
                 BatchView all = to;
@@ -64,7 +81,7 @@ Batch Network::recover(const ParameterStore& effective, ConstBatchView y, Thread
             if (every_layer) copy_to((*every_layer)[k - 1]);
             if (k == spec_.layers) copy_to(out);
         };
-        forward_rows(lane, effective, folded.row_range(begin, end), emit);
+        forward_rows(slot, effective, folded.row_range(begin, end), emit);
     });
     return out;
 }
@@ -84,15 +101,14 @@ double Network::gradient(const ParameterStore& effective, ConstBatchView y, Cons
     const auto target_rows = fold(target);
     while (lane_gradients_.size() < kLanes) lane_gradients_.emplace_back(layout_);
     std::vector<double> losses(kLanes, 0.0);
-    const std::size_t lanes =
-        std::min(kLanes, (y_rows.rows + backend_.rows_per_pass() - 1) / backend_.rows_per_pass());
+    const std::size_t lanes = lanes_for(y_rows.rows);
     for (std::size_t lane = 0; lane < lanes; ++lane) {
         auto values = lane_gradients_[lane].values();
         std::fill(values.begin(), values.end(), 0.0F);
     }
-    for_lanes(y_rows.rows, pool, [&](std::size_t lane, std::size_t begin, std::size_t end) {
+    for_lanes(y_rows.rows, pool, [&](std::size_t lane, std::size_t slot, std::size_t begin, std::size_t end) {
         losses[lane] += gradient_rows(
-            lane, effective, y_rows.row_range(begin, end), target_rows.row_range(begin, end), loss,
+            slot, effective, y_rows.row_range(begin, end), target_rows.row_range(begin, end), loss,
             std::span<const float>(weights).subspan(begin, end - begin), lane_gradients_[lane]);
     });
     auto total = gradient.values();

@@ -35,15 +35,15 @@ public:
 protected:
     Network(NetworkSpec spec, const Operator& op, Backend& backend);
 
-    /// One part of a batch on one lane. `emit(k, first column, x_k)` is called after each layer.
+    /// One part of a batch in the working memory `slot`. `emit(k, first column, x_k)` is called after each layer.
     using Emit = std::function<void(std::size_t, std::size_t, ConstBatchView)>;
-    virtual void forward_rows(std::size_t lane, const ParameterStore& effective, ConstBatchView y,
+    virtual void forward_rows(std::size_t slot, const ParameterStore& effective, ConstBatchView y,
                               const Emit& emit) = 0;
-    virtual double gradient_rows(std::size_t lane, const ParameterStore& effective,
+    virtual double gradient_rows(std::size_t slot, const ParameterStore& effective,
                                  ConstBatchView y, ConstBatchView target, RowLoss loss,
                                  std::span<const float> weights, ParameterStore& gradient) = 0;
-    /// Makes the working memory of lanes [0, lanes).
-    virtual void open_lanes(std::size_t lanes) = 0;
+    /// Makes working memory for slots [0, slots): one a thread, so that a thread's stays in its cache.
+    virtual void open_slots(std::size_t slots) = 0;
 
     NetworkSpec spec_;
     std::shared_ptr<const ParameterLayout> layout_;
@@ -54,9 +54,11 @@ protected:
 
 private:
     /// Cuts rows into passes and deals them to a fixed number of lanes, each working through its
-    /// own in order: sums per lane do not depend on how many threads there are.
-    void for_lanes(std::size_t rows, ThreadPool& pool,
-                   const std::function<void(std::size_t, std::size_t, std::size_t)>& task);
+    /// own in order: sums per lane do not depend on how many threads there are. Calls
+    /// task(lane, slot, begin, end).
+    using LaneTask = std::function<void(std::size_t, std::size_t, std::size_t, std::size_t)>;
+    void for_lanes(std::size_t rows, ThreadPool& pool, const LaneTask& task);
+    std::size_t lanes_for(std::size_t rows) const;
     MatrixView<const float> fold(ConstBatchView batch) const;
 
     std::vector<ParameterStore> lane_gradients_;

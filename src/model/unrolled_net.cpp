@@ -16,11 +16,11 @@ UnrolledNet::UnrolledNet(const NetworkSpec& spec, const Operator& op, Backend& b
     }
 }
 
-void UnrolledNet::open_lanes(std::size_t lanes) {
-    while (passes_.size() < lanes) {
-        auto& lane = passes_.emplace_back();
+void UnrolledNet::open_slots(std::size_t slots) {
+    while (passes_.size() < slots) {
+        auto& slot = passes_.emplace_back();
         for (const Part& part : parts_)
-            lane.push_back(backend_.unrolled_pass(part.links,
+            slot.push_back(backend_.unrolled_pass(part.links,
                                                   std::span<const float>(operator_values_)
                                                       .subspan(part.first_link, part.links.links()),
                                                   spec_.layers, backend_.rows_per_pass()));
@@ -40,11 +40,11 @@ LayerScalars UnrolledNet::scalars(const ParameterStore& p, std::size_t k) const 
     return s;
 }
 
-void UnrolledNet::forward_rows(std::size_t lane, const ParameterStore& effective, ConstBatchView y,
+void UnrolledNet::forward_rows(std::size_t slot, const ParameterStore& effective, ConstBatchView y,
                                const Emit& emit) {
     for (std::size_t b = 0; b < parts_.size(); ++b) {
         const Part& part = parts_[b];
-        UnrolledPass& pass = *passes_[lane][b];
+        UnrolledPass& pass = *passes_[slot][b];
         pass.start(y.col_range(part.row, part.row + part.links.m));
         for (std::size_t k = 1; k <= spec_.layers; ++k) {
             pass.forward(k, scalars(effective, k),
@@ -54,14 +54,14 @@ void UnrolledNet::forward_rows(std::size_t lane, const ParameterStore& effective
     }
 }
 
-double UnrolledNet::gradient_rows(std::size_t lane, const ParameterStore& effective,
+double UnrolledNet::gradient_rows(std::size_t slot, const ParameterStore& effective,
                                   ConstBatchView y, ConstBatchView target, RowLoss loss,
                                   std::span<const float> weights, ParameterStore& gradient) {
-    forward_rows(lane, effective, y, [](std::size_t, std::size_t, ConstBatchView) {});
+    forward_rows(slot, effective, y, [](std::size_t, std::size_t, ConstBatchView) {});
     double total = 0;
     for (std::size_t b = 0; b < parts_.size(); ++b) {
         const Part& part = parts_[b];
-        UnrolledPass& pass = *passes_[lane][b];
+        UnrolledPass& pass = *passes_[slot][b];
         total += pass.loss(loss, target.col_range(part.col, part.col + part.links.n), weights);
         for (std::size_t k = spec_.layers; k >= 1; --k) {
             const auto links = [&](auto span) {

@@ -11,12 +11,12 @@ public:
     UnrolledNet(const NetworkSpec& spec, const Operator& op, Backend& backend);
 
 protected:
-    void forward_rows(std::size_t lane, const ParameterStore& effective, ConstBatchView y,
+    void forward_rows(std::size_t slot, const ParameterStore& effective, ConstBatchView y,
                       const Emit& emit) override;
-    double gradient_rows(std::size_t lane, const ParameterStore& effective, ConstBatchView y,
+    double gradient_rows(std::size_t slot, const ParameterStore& effective, ConstBatchView y,
                          ConstBatchView target, RowLoss loss, std::span<const float> weights,
                          ParameterStore& gradient) override;
-    void open_lanes(std::size_t lanes) override;
+    void open_slots(std::size_t slots) override;
 
 private:
     /// One block of links and where it stands in a row and in the flat weights of a layer.
@@ -31,7 +31,7 @@ private:
 
     std::vector<Part> parts_;
     AlignedBuffer<float> operator_values_;
-    std::vector<std::vector<std::unique_ptr<UnrolledPass>>> passes_;  ///< [lane][part]
+    std::vector<std::vector<std::unique_ptr<UnrolledPass>>> passes_;  ///< [slot][part]
 };
 
 }  // namespace pibinn
