@@ -1,0 +1,131 @@
+#include "train/checkpoint.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/file.hpp"
+#include "data/safetensors.hpp"
+#include "model/spec_json.hpp"
+#include "pibinn/error.hpp"
+
+namespace pibinn {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kRecordNumbers = 5;
+
+json stage_json(const Stage& s) {
+    return {{"name", s.name},
+            {"epochs", s.epochs},
+            {"learning_rate", s.learning_rate},
+            {"schedule", to_string(s.schedule)},
+            {"trains_weights", s.trains_weights},
+            {"trains_theta", s.trains_theta},
+            {"trains_scale", s.trains_scale},
+            {"projection", to_string(s.projection)},
+            {"scale", s.scale},
+            {"clip", s.clip},
+            {"l1_weight", s.l1_weight},
+            {"scalar_rate", s.scalar_rate}};
+}
+
+/// The first path at which two JSON values differ, with both values.
+std::string first_difference(const json& was, const json& is) {
+    const json patch = json::diff(was, is);
+    if (patch.empty()) return "nothing";
+    const std::string path = patch[0]["path"];
+    const json::json_pointer pointer(path);
+    const auto show = [&](const json& j) { return j.contains(pointer) ? j[pointer].dump() : "nothing"; };
+    return fmt::format("{} was {}, is now {}", path.substr(1), show(was), show(is));
+}
+
+}  // namespace
+
+std::string training_identity(const TrainJob& job) {
+    json stages = json::array();
+    for (const Stage& stage : job.recipe.stages) stages.push_back(stage_json(stage));
+    return json{{"network", to_json(job.spec)},
+                {"recipe", job.recipe.name},
+                {"stages", stages},
+                {"loss", to_string(job.recipe.loss)},
+                {"augment", to_string(job.recipe.augment)},
+                {"batch", job.recipe.batch},
+                {"theta", job.recipe.theta},
+                {"seed", job.seed},
+                {"data", data_fingerprint(*job.problem)}}
+        .dump();
+}
+
+void save_checkpoint(const std::filesystem::path& path, const TrainState& state,
+                     const std::string& identity) {
+    std::vector<double> history;
+    for (const EpochRecord& r : state.history)
+        for (double v : {static_cast<double>(r.stage), static_cast<double>(r.epoch), r.rate, r.loss,
+                         r.test_nmse_db})
+            history.push_back(v);
+    const auto floats = [](const char* name, const std::vector<float>& v) {
+        return make_tensor<float>(name, TensorType::f32, {v.size()}, v);
+    };
+    const std::vector<Tensor> tensors{
+        floats("latent", state.latent), floats("first", state.first), floats("second", state.second),
+        make_tensor<double>("history", TensorType::f64, {state.history.size(), kRecordNumbers}, history),
+        make_tensor<double>("seconds", TensorType::f64, {state.seconds.size()}, state.seconds)};
+    write_safetensors(path, tensors,
+                      {{"pibinn.training", identity},
+                       {"pibinn.progress",
+                        json{{"stage", state.stage}, {"epoch", state.epoch}, {"steps", state.steps}}.dump()}});
+}
+
+std::optional<TrainState> load_checkpoint(const std::filesystem::path& path,
+                                          const std::string& identity, std::size_t parameters,
+                                          const Recipe& recipe) {
+    if (!std::filesystem::exists(path)) return std::nullopt;
+    const std::string content = read_file(path);
+    const SafeTensors file = parse_safetensors(content, path.string());
+    const auto metadata = [&](const char* key) {
+        const auto found = file.metadata.find(key);
+        json parsed = found == file.metadata.end() ? json() : json::parse(found->second, nullptr, false);
+        if (!parsed.is_object())
+            fail_input(fmt::format("{}: no '{}' in it", path.string(), key), "this is not a checkpoint of pibinn");
+        return parsed;
+    };
+    const json was = metadata("pibinn.training");
+    const json is = json::parse(identity);
+    if (was != is)
+        fail_usage(fmt::format("{}: checkpoint of another training: {}", path.string(), first_difference(was, is)),
+                   "resume with the same configuration, or choose another --out");
+
+    TrainState state;
+    const auto floats = [&](const char* name) {
+        const auto values = values_of<float>(file.at(name, TensorType::f32));
+        if (values.size() != parameters)
+            fail_input(fmt::format("{}: '{}' has {} numbers, expected {}", path.string(), name, values.size(), parameters),
+                       "the checkpoint is damaged: start again without --resume");
+        return std::vector<float>(values.begin(), values.end());
+    };
+    state.latent = floats("latent");
+    state.first = floats("first");
+    state.second = floats("second");
+    const auto seconds = values_of<double>(file.at("seconds", TensorType::f64));
+    state.seconds.assign(seconds.begin(), seconds.end());
+    const auto history = values_of<double>(file.at("history", TensorType::f64));
+    for (std::size_t i = 0; i + kRecordNumbers <= history.size(); i += kRecordNumbers)
+        state.history.push_back({static_cast<std::size_t>(history[i]),
+                                 static_cast<std::size_t>(history[i + 1]), history[i + 2],
+                                 history[i + 3], history[i + 4]});
+    const json progress = metadata("pibinn.progress");
+    state.stage = progress.value("stage", std::size_t{0});
+    state.epoch = progress.value("epoch", std::size_t{0});
+    state.steps = progress.value("steps", std::uint64_t{0});
+    std::size_t done = state.epoch;
+    for (std::size_t s = 0; s < std::min(state.stage, recipe.stages.size()); ++s) done += recipe.stages[s].epochs;
+    if (state.stage > recipe.stages.size() || state.seconds.size() != recipe.stages.size() ||
+        done != state.history.size())
+        fail_input(fmt::format("{}: its numbers do not fit together", path.string()),
+                   "the checkpoint is damaged: start again without --resume");
+    return state;
+}
+
+}  // namespace pibinn

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "train/trainer.hpp"
+
+namespace pibinn {
+
+/// What a training is, word for word: network, recipe, seed and data. Two trainings with the same
+/// identity end in the same bytes.
+std::string training_identity(const TrainJob& job);
+
+/// Writes the state whole or not at all.
+void save_checkpoint(const std::filesystem::path& path, const TrainState& state,
+                     const std::string& identity);
+
+/// Nothing when there is no such file; an error that says what differs when the checkpoint is of
+/// another training, or damaged.
+std::optional<TrainState> load_checkpoint(const std::filesystem::path& path,
+                                          const std::string& identity, std::size_t parameters,
+                                          const Recipe& recipe);
+
+}  // namespace pibinn

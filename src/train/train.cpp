@@ -1,0 +1,119 @@
+#include "pibinn/train.hpp"
+
+#include <chrono>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "core/file.hpp"
+#include "pibinn/error.hpp"
+#include "train/checkpoint.hpp"
+#include "train/trainer.hpp"
+
+namespace pibinn {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Seconds between checkpoints: what a kill can cost, against a few milliseconds of writing.
+constexpr double kCheckpointSeconds = 2.0;
+
+std::string history_csv(const Recipe& recipe, std::span<const EpochRecord> history) {
+    std::string csv = "epoch,stage,learning_rate,loss,test_nmse_db\n";
+    for (const EpochRecord& r : history)
+        csv += fmt::format("{},{},{:.6g},{:.8g},{:.4f}\n", r.epoch, recipe.stages[r.stage].name, r.rate,
+                           r.loss, r.test_nmse_db);
+    return csv;
+}
+
+std::vector<double> nmse_per_layer(const Model& model, const DataSet& set, ThreadPool& pool) {
+    std::vector<Batch> layers;
+    recover(model, set.y, pool, &layers);
+    std::vector<double> nmse;
+    for (const Batch& x : layers) nmse.push_back(measure(set.x, x).nmse_db);
+    return nmse;
+}
+
+/// Writes what a stopped training needs to go on.
+void keep(const TrainJob& job, const Trainer& trainer, const std::string& identity) {
+    if (job.folder.empty()) return;
+    save_checkpoint(job.folder / "checkpoint.safetensors", trainer.snapshot(), identity);
+    write_file(job.folder / "history.csv", history_csv(job.recipe, trainer.history()));
+}
+
+bool report(const TrainJob& job, const Trainer& trainer, const ProgressSink& progress) {
+    if (!progress) return true;
+    const EpochRecord& last = trainer.history().back();
+    const std::string detail = fmt::format("{}  loss {:.4g}  test {:.2f} dB", job.recipe.stages[last.stage].name,
+                                           last.loss, last.test_nmse_db);
+    return progress({"training", last.epoch, job.recipe.epochs(), detail});
+}
+
+}  // namespace
+
+std::string data_fingerprint(const Problem& problem) {
+    // FNV-1a over the bytes of every array, shapes included.
+    std::uint64_t hash = 14695981039346656037ULL;
+    const auto mix = [&](const void* data, std::size_t bytes) {
+        const auto* at = static_cast<const unsigned char*>(data);
+        for (std::size_t i = 0; i < bytes; ++i) hash = (hash ^ at[i]) * 1099511628211ULL;
+    };
+    const auto mix_batch = [&](const Batch& b) {
+        const std::uint64_t shape[2] = {b.rows(), b.cols()};
+        mix(shape, sizeof shape);
+        mix(b.data(), b.size() * sizeof(float));
+    };
+    mix(problem.op.values().data(), problem.op.values().size_bytes());
+    for (const DataSet* set : {&problem.train, &problem.test}) {
+        mix_batch(set->x);
+        mix_batch(set->y);
+    }
+    mix(&problem.noise_std, sizeof problem.noise_std);
+    return fmt::format("{:016x}", hash);
+}
+
+TrainResult train(const TrainJob& job, ThreadPool& pool, const ProgressSink& progress) {
+    ensure(job.problem != nullptr, "a training without a problem");
+    const Problem& problem = *job.problem;
+    const auto backend = make_cpu_backend();
+    Trainer trainer(problem, job.spec, job.recipe, job.seed, *backend, pool);
+    const std::string identity = training_identity(job);
+    if (job.resume && !job.folder.empty()) {
+        const std::size_t parameters = trainer.snapshot().latent.size();
+        if (const auto state = load_checkpoint(job.folder / "checkpoint.safetensors", identity, parameters, job.recipe))
+            trainer.restore(*state);
+    }
+    bool go_on = true;
+    auto kept = Clock::now();
+    while (go_on && !trainer.done()) {
+        trainer.run_epoch();
+        go_on = report(job, trainer, progress);
+        const bool due = std::chrono::duration<double>(Clock::now() - kept).count() > kCheckpointSeconds;
+        if (due || !go_on || trainer.done()) {
+            keep(job, trainer, identity);
+            kept = Clock::now();
+        }
+    }
+    TrainResult result;
+    result.model = trainer.model();
+    result.finished = trainer.done();
+    result.history = trainer.history();
+    for (std::size_t s = 0; s < job.recipe.stages.size(); ++s)
+        result.seconds.emplace_back(job.recipe.stages[s].name, trainer.seconds()[s]);
+    if (!result.finished) return result;
+
+    result.train = measure(problem.train.x, recover(result.model, problem.train.y, pool));
+    result.test = measure(problem.test.x, recover(result.model, problem.test.y, pool));
+    result.train_nmse_db_per_layer = nmse_per_layer(result.model, problem.train, pool);
+    result.test_nmse_db_per_layer = nmse_per_layer(result.model, problem.test, pool);
+    auto& metadata = result.model.metadata;
+    metadata["pibinn.recipe"] = job.recipe.name;
+    metadata["pibinn.seed"] = std::to_string(job.seed);
+    metadata["pibinn.data"] = data_fingerprint(problem);
+    metadata["pibinn.train_nmse_db"] = fmt::format("{:.4f}", result.train.nmse_db);
+    metadata["pibinn.test_nmse_db"] = fmt::format("{:.4f}", result.test.nmse_db);
+    return result;
+}
+
+}  // namespace pibinn
