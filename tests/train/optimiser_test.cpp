@@ -1,0 +1,106 @@
+#include "train/optimiser.hpp"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+namespace pibinn {
+namespace {
+
+struct Fixture {
+    Fixture() {
+        spec.layers = 2;
+        layout = std::make_shared<const ParameterLayout>(spec, Structure::dense(3, 7));
+    }
+    NetworkSpec spec;
+    std::shared_ptr<const ParameterLayout> layout;
+    std::unique_ptr<Backend> backend = make_cpu_backend();
+};
+
+TEST(Optimiser, IsAdamWithBiasCorrection) {
+    Fixture f;
+    Optimiser optimiser(f.layout);
+    ParameterStore p(f.layout);
+    ParameterStore g(f.layout);
+    Stage stage;
+    double value = 0.5;
+    double m = 0;
+    double v = 0;
+    p.weights(1)[4] = 0.5F;
+    for (int t = 1; t <= 5; ++t) {
+        const double gradient = 0.3 * t - 0.7;
+        g.weights(1)[4] = static_cast<float>(gradient);
+        optimiser.step(stage, 1e-2, g, p, *f.backend);
+        m = 0.9 * m + 0.1 * gradient;
+        v = 0.999 * v + 0.001 * gradient * gradient;
+        value -= 1e-2 * (m / (1 - std::pow(0.9, t))) / (std::sqrt(v / (1 - std::pow(0.999, t))) + 1e-8);
+        EXPECT_NEAR(p.weights(1)[4], value, 1e-6);
+    }
+    EXPECT_EQ(p.weights(1)[3], 0.0F);
+}
+
+TEST(Optimiser, ClipsEachLayerToItsOwnNorm) {
+    Fixture f;
+    Stage stage;
+    stage.clip = 0.5;
+    Optimiser optimiser(f.layout);
+    ParameterStore p(f.layout);
+    ParameterStore g(f.layout);
+    g.weights(1)[0] = 3;
+    g.weights(1)[1] = 4;  // norm 5: shrunk by 10
+    g.weights(2)[0] = 0.3F;
+    optimiser.step(stage, 1e-3, g, p, *f.backend);
+    EXPECT_NEAR(optimiser.first().weights(1)[0], 0.1 * 0.3, 1e-6);
+    EXPECT_NEAR(optimiser.first().weights(1)[1], 0.1 * 0.4, 1e-6);
+    EXPECT_NEAR(optimiser.first().weights(2)[0], 0.1 * 0.3, 1e-6);
+}
+
+TEST(Optimiser, TrainsOnlyWhatTheStageNames) {
+    Fixture f;
+    ParameterStore g(f.layout);
+    for (float& v : g.values()) v = 1.0F;
+    for (int which = 0; which < 3; ++which) {
+        Stage stage;
+        stage.trains_weights = which == 0;
+        stage.trains_theta = which == 1;
+        stage.trains_scale = which == 2;
+        Optimiser optimiser(f.layout);
+        ParameterStore p(f.layout);
+        for (float& v : p.values()) v = 0.5F;
+        optimiser.step(stage, 1e-2, g, p, *f.backend);
+        EXPECT_EQ(p.weights(2)[5] != 0.5F, which == 0);
+        EXPECT_EQ(p.theta()[1] != 0.5F, which == 1);
+        EXPECT_EQ(p.beta()[1] != 0.5F, which == 1);
+        EXPECT_EQ(p.omega()[0] != 0.5F, which == 1);
+        EXPECT_EQ(p.scale()[0] != 0.5F, which == 2);
+    }
+}
+
+TEST(Optimiser, KeepsThresholdsFromGoingNegativeAndTheScalePositive) {
+    Fixture f;
+    Optimiser optimiser(f.layout);
+    ParameterStore p(f.layout);
+    ParameterStore g(f.layout);
+    Stage stage;
+    stage.trains_scale = true;
+    p.scale()[0] = 0.01F;
+    g.theta()[0] = 1;
+    g.scale()[0] = 1;
+    for (int i = 0; i < 50; ++i) optimiser.step(stage, 0.1, g, p, *f.backend);
+    EXPECT_EQ(p.theta()[0], 0.0F);
+    EXPECT_GT(p.scale()[0], 0.0F);
+    EXPECT_LT(p.scale()[0], 0.001F);
+}
+
+TEST(MoveTowardsLevels, NeverPassesTheLevel) {
+    std::vector<float> w{0.5F, 0.105F, 0.02F, -0.3F, -0.01F};
+    move_towards_levels(0.1F, 0.05F, w);
+    EXPECT_FLOAT_EQ(w[0], 0.45F);
+    EXPECT_FLOAT_EQ(w[1], 0.1F);
+    EXPECT_FLOAT_EQ(w[2], 0.07F);
+    EXPECT_FLOAT_EQ(w[3], -0.25F);
+    EXPECT_FLOAT_EQ(w[4], -0.06F);
+}
+
+}  // namespace
+}  // namespace pibinn

@@ -1,0 +1,90 @@
+#include "pibinn/recipe.hpp"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "pibinn/error.hpp"
+#include "train/optimiser.hpp"
+
+namespace pibinn {
+namespace {
+
+std::string refusal(const Recipe& recipe, const NetworkSpec& spec) {
+    try {
+        recipe.validate(spec);
+    } catch (const Error& e) {
+        EXPECT_EQ(e.kind(), ErrorKind::usage);
+        EXPECT_FALSE(e.hint().empty());
+        return e.message();
+    }
+    return "accepted";
+}
+
+TEST(Recipe, NamedOnesFitEveryKindAndDepth) {
+    for (auto kind : {WeightKind::real, WeightKind::one_bit, WeightKind::one_bit_layer,
+                      WeightKind::one_bit_channel, WeightKind::ternary})
+        for (std::size_t layers : {1u, 5u, 20u, 30u})
+            for (const char* name : {"paper", "default"}) {
+                NetworkSpec spec;
+                spec.weights = kind;
+                spec.layers = layers;
+                EXPECT_EQ(refusal(named_recipe(name, spec), spec), "accepted") << name;
+            }
+}
+
+TEST(Recipe, PaperHasThePublishedRates) {
+    NetworkSpec spec;
+    spec.update = Update::plain();
+    const Recipe recipe = named_recipe("paper", spec);
+    ASSERT_EQ(recipe.stages.size(), 3u);
+    EXPECT_EQ(recipe.stages[0].schedule, Schedule::constant);
+    EXPECT_EQ(recipe.stages[1].schedule, Schedule::step);
+    EXPECT_EQ(recipe.stages[2].schedule, Schedule::constant);
+    for (const Stage& stage : recipe.stages) EXPECT_DOUBLE_EQ(stage.learning_rate, 1e-3);
+    EXPECT_DOUBLE_EQ(recipe.stages[1].scale, 0.02);
+    EXPECT_FALSE(recipe.stages[2].trains_weights);
+    EXPECT_TRUE(recipe.stages[2].trains_scale);
+}
+
+TEST(Recipe, RefusesWhatMakesNoSense) {
+    NetworkSpec spec;
+    const Recipe good = named_recipe("default", spec);
+    const auto with = [&](auto&& change) {
+        Recipe recipe = good;
+        change(recipe);
+        return refusal(recipe, spec);
+    };
+    EXPECT_EQ(with([](Recipe& r) { r.stages.clear(); }), "the recipe has no stages");
+    EXPECT_EQ(with([](Recipe& r) { r.stages[0].epochs = 0; }), "stage 'pretrain': 0 epochs");
+    EXPECT_EQ(with([](Recipe& r) { r.stages[1].learning_rate = -1; }),
+              "stage 'joint': learning rate -1 is not positive");
+    EXPECT_EQ(with([](Recipe& r) { r.batch = 0; }), "train.batch is 0");
+    EXPECT_EQ(with([](Recipe& r) { std::swap(r.stages[0], r.stages[1]); }),
+              "stage 'pretrain' trains float weights after a stage that quantised them");
+    EXPECT_EQ(with([](Recipe& r) { r.stages.resize(1); }),
+              "the last stage 'pretrain' does not train 'one-bit' weights as they are stored");
+    EXPECT_EQ(with([](Recipe& r) { r.stages[2].trains_theta = r.stages[2].trains_scale = false; }),
+              "stage 'stage2': trains nothing");
+    spec.weights = WeightKind::ternary;
+    EXPECT_EQ(refusal(good, spec), "stage 'joint': weights 'ternary' have no global scale to train");
+    EXPECT_THROW(named_recipe("defalt", spec), Error);
+}
+
+TEST(Schedule, FollowsItsFormula) {
+    Stage stage;
+    stage.learning_rate = 2e-3;
+    stage.epochs = 100;
+    EXPECT_DOUBLE_EQ(rate_at(stage, 57), 2e-3);
+    stage.schedule = Schedule::step;
+    EXPECT_DOUBLE_EQ(rate_at(stage, 9), 2e-3);
+    EXPECT_DOUBLE_EQ(rate_at(stage, 10), 2e-3 * 0.9);
+    EXPECT_DOUBLE_EQ(rate_at(stage, 39), 2e-3 * std::pow(0.9, 3));
+    stage.schedule = Schedule::cosine;
+    EXPECT_DOUBLE_EQ(rate_at(stage, 0), 2e-3);
+    EXPECT_NEAR(rate_at(stage, 50), 2e-3 * 0.505, 1e-12);
+    EXPECT_LT(rate_at(stage, 99), 2e-3 * 0.011);
+}
+
+}  // namespace
+}  // namespace pibinn

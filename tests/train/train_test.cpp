@@ -1,0 +1,231 @@
+#include "pibinn/train.hpp"
+
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "core/file.hpp"
+#include "model/cases.hpp"
+#include "pibinn/error.hpp"
+#include "train/augment.hpp"
+
+namespace pibinn {
+namespace {
+
+Problem small_problem(ThreadPool& pool, const Structure& structure = Structure::dense(12, 20)) {
+    SyntheticSpec spec;
+    spec.train = 150;
+    spec.test = 40;
+    spec.prior.density = 0.1;
+    return make_synthetic(spec, Operator::random(structure, OperatorEnsemble::gaussian, 9), 9, pool);
+}
+
+Recipe quick(std::string_view name, const NetworkSpec& spec, std::size_t epochs = 4) {
+    Recipe recipe = named_recipe(name, spec);
+    recipe.batch = 50;
+    recipe.augment = Augment::none;
+    for (Stage& stage : recipe.stages) stage.epochs = epochs;
+    return recipe;
+}
+
+TEST(Train, EveryStructureKindAndRecipeRunsAndLowersTheLoss) {
+    ThreadPool pool(2);
+    for (auto structure : {StructureKind::dense, StructureKind::repeated, StructureKind::blocks,
+                           StructureKind::mask}) {
+        const Problem problem = small_problem(pool, testing::some_structure(structure));
+        for (auto kind : {WeightKind::real, WeightKind::one_bit, WeightKind::one_bit_layer,
+                          WeightKind::one_bit_channel, WeightKind::ternary})
+            for (const char* name : {"paper", "default"}) {
+                TrainJob job;
+                job.problem = &problem;
+                job.spec.layers = 3;
+                job.spec.weights = kind;
+                if (name == std::string("paper")) job.spec.update = Update::plain();
+                job.recipe = quick(name, job.spec, 30);
+                const TrainResult result = train(job, pool);
+                const auto label = fmt::format("{} {} {}", to_string(structure), to_string(kind), name);
+                ASSERT_EQ(result.history.size(), job.recipe.epochs()) << label;
+                EXPECT_LT(result.history[29].loss, result.history[0].loss) << label;
+                if (kind == WeightKind::one_bit) {
+                    EXPECT_LT(result.history.back().loss, result.history[30].loss) << label;
+                }
+                EXPECT_LT(result.test.nmse_db, 0.0) << label;
+                EXPECT_EQ(result.test_nmse_db_per_layer.size(), 3u);
+                EXPECT_NEAR(result.test_nmse_db_per_layer.back(), result.test.nmse_db, 1e-9);
+            }
+    }
+}
+
+TEST(Train, FullyConnectedBaselinesTrain) {
+    ThreadPool pool(1);
+    const Problem problem = small_problem(pool);
+    for (auto activation : {Activation::relu, Activation::soft}) {
+        TrainJob job;
+        job.problem = &problem;
+        job.spec.architecture = Architecture::fcn;
+        job.spec.layers = 3;
+        job.spec.activation = activation;
+        job.spec.weights = WeightKind::real;
+        job.spec.update = Update::plain();
+        job.recipe = quick("paper", job.spec, 20);
+        const TrainResult result = train(job, pool);
+        EXPECT_LT(result.history.back().loss, 0.8 * result.history.front().loss);
+    }
+}
+
+TEST(Train, L1StageEndsOnTheLevels) {
+    ThreadPool pool(1);
+    const Problem problem = small_problem(pool);
+    TrainJob job;
+    job.problem = &problem;
+    job.spec.layers = 2;
+    job.spec.update = Update::plain();
+    job.recipe = quick("paper", job.spec, 30);
+    job.recipe.stages[1].projection = Projection::l1;
+    job.recipe.stages[1].l1_weight = 20;
+    EXPECT_LT(train(job, pool).test.nmse_db, 0.0);
+}
+
+TEST(Train, GivesTheSameBytesForAnyNumberOfThreads) {
+    const auto folder = std::filesystem::temp_directory_path() / fmt::format("pibinn-threads-{}", ::getpid());
+    std::filesystem::create_directories(folder);
+    std::vector<std::string> bytes;
+    for (std::size_t threads : {1u, 2u, 5u}) {
+        ThreadPool pool(threads);
+        const Problem problem = small_problem(pool);
+        TrainJob job;
+        job.problem = &problem;
+        job.spec.layers = 3;
+        job.recipe = quick("default", job.spec);
+        job.recipe.batch = 150;  // three passes a batch
+        save_model(train(job, pool).model, folder / "m.safetensors");
+        bytes.push_back(read_file(folder / "m.safetensors"));
+    }
+    EXPECT_EQ(bytes[0], bytes[1]);
+    EXPECT_EQ(bytes[0], bytes[2]);
+    std::filesystem::remove_all(folder);
+}
+
+class Resume : public ::testing::Test {
+protected:
+    Resume() : folder_(std::filesystem::temp_directory_path() / fmt::format("pibinn-resume-{}", ::getpid())) {
+        std::filesystem::create_directories(folder_);
+        problem_ = small_problem(pool_);
+        job_.problem = &problem_;
+        job_.spec.layers = 3;
+        job_.recipe = quick("default", job_.spec);
+        job_.folder = folder_;
+        job_.resume = true;
+    }
+    ~Resume() override { std::filesystem::remove_all(folder_); }
+
+    ThreadPool pool_{1};
+    std::filesystem::path folder_;
+    Problem problem_;
+    TrainJob job_;
+};
+
+TEST_F(Resume, AfterAnyEpochEndsLikeAnUndisturbedRun) {
+    TrainJob undisturbed = job_;
+    undisturbed.folder.clear();
+    const Model expected = train(undisturbed, pool_).model;
+    for (std::size_t stop = 1; stop < job_.recipe.epochs(); ++stop) {
+        std::filesystem::remove(folder_ / "checkpoint.safetensors");
+        const TrainResult half = train(job_, pool_, [&](const Progress& p) { return p.done < stop; });
+        EXPECT_FALSE(half.finished);
+        EXPECT_EQ(half.history.size(), stop);
+        const TrainResult whole = train(job_, pool_);
+        EXPECT_TRUE(whole.finished);
+        EXPECT_EQ(whole.model.weights, expected.weights) << "stopped after epoch " << stop;
+        EXPECT_EQ(whole.model.theta, expected.theta);
+        EXPECT_EQ(whole.model.beta, expected.beta);
+        EXPECT_EQ(whole.history.size(), job_.recipe.epochs());
+    }
+}
+
+TEST_F(Resume, RefusesACheckpointOfAnotherTraining) {
+    train(job_, pool_, [](const Progress& p) { return p.done < 2; });
+    const auto message = [&](const TrainJob& job) {
+        try {
+            train(job, pool_);
+        } catch (const Error& e) {
+            return e.message();
+        }
+        return std::string("accepted");
+    };
+    TrainJob other = job_;
+    other.recipe.batch = 25;
+    EXPECT_NE(message(other).find("batch was 50, is now 25"), std::string::npos) << message(other);
+    other = job_;
+    other.seed = 2;
+    EXPECT_NE(message(other).find("seed was 1, is now 2"), std::string::npos);
+    other = job_;
+    other.spec.layers = 4;
+    EXPECT_NE(message(other).find("network/layers was 3, is now 4"), std::string::npos) << message(other);
+    const std::string bytes = read_file(folder_ / "checkpoint.safetensors");
+    write_file(folder_ / "checkpoint.safetensors", bytes.substr(0, bytes.size() / 2));
+    EXPECT_NE(message(job_), "accepted");
+}
+
+TEST(Train, SaysWhereItDiverged) {
+    ThreadPool pool(1);
+    const Problem problem = small_problem(pool);
+    TrainJob job;
+    job.problem = &problem;
+    job.spec.layers = 6;
+    job.spec.weights = WeightKind::real;
+    job.spec.update = Update::plain();
+    job.recipe = quick("paper", job.spec, 50);
+    job.recipe.stages[0].learning_rate = 50;
+    try {
+        train(job, pool);
+        FAIL() << "did not diverge";
+    } catch (const Error& e) {
+        EXPECT_EQ(e.kind(), ErrorKind::failed);
+        EXPECT_NE(e.message().find("diverged in epoch"), std::string::npos);
+        EXPECT_NE(e.message().find("layer"), std::string::npos);
+    }
+}
+
+TEST(Train, RefusesABatchLargerThanTheSet) {
+    ThreadPool pool(1);
+    const Problem problem = small_problem(pool);
+    TrainJob job;
+    job.problem = &problem;
+    job.recipe = quick("default", job.spec);
+    job.recipe.batch = 151;
+    EXPECT_THROW(train(job, pool), Error);
+}
+
+TEST(Augment, KeepsMagnitudesAndMeasuresAnew) {
+    ThreadPool pool(1);
+    Problem problem = small_problem(pool);
+    for (auto augment : {Augment::signs, Augment::roll}) {
+        DataSet set;
+        augment_epoch(augment, problem, 1, 0, set, pool);
+        DataSet other;
+        augment_epoch(augment, problem, 1, 1, other, pool);
+        EXPECT_NE(set.x, other.x) << "epochs must differ";
+        EXPECT_EQ(problem.op.apply(set.x, pool), set.y);
+        for (std::size_t i = 0; i < set.x.rows(); ++i) {
+            std::vector<float> a, b;
+            for (float v : problem.train.x.row(i)) a.push_back(std::abs(v));
+            for (float v : set.x.row(i)) b.push_back(std::abs(v));
+            if (augment == Augment::roll) {
+                std::sort(a.begin(), a.end());
+                std::sort(b.begin(), b.end());
+            }
+            ASSERT_EQ(a, b);
+        }
+    }
+    problem.noise_std = 0.1;
+    DataSet noisy;
+    augment_epoch(Augment::noise, problem, 1, 0, noisy, pool);
+    EXPECT_EQ(noisy.x, problem.train.x);
+    EXPECT_NE(noisy.y, problem.train.y);
+}
+
+}  // namespace
+}  // namespace pibinn
