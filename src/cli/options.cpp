@@ -12,11 +12,27 @@ namespace pibinn::cli {
 namespace {
 
 constexpr std::size_t kMostThreads = 1024;
+constexpr std::size_t kHelpWidth = 80;
+
+std::string wrapped(std::string_view text) {
+    std::string lines;
+    std::size_t column = 0;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = std::min(text.find(' ', at), text.size());
+        const std::string_view word = text.substr(at, end - at);
+        const bool fits = column + 1 + word.size() <= kHelpWidth;
+        if (column > 0) lines += fits ? ' ' : '\n';
+        column = (fits && column > 0 ? column + 1 : 0) + word.size();
+        lines += word;
+        at = end + 1;
+    }
+    return lines;
+}
 
 }  // namespace
 
 CommandLine::CommandLine(std::string_view verb, std::string_view summary, std::string_view example)
-    : verb_(verb), app_(std::string(summary), fmt::format("pibinn {}", verb)) {
+    : verb_(verb), app_(wrapped(summary) + "\n", fmt::format("pibinn {}", verb)) {
     app_.footer(fmt::format("Example:\n  {}", example));
     app_.set_help_flag("--help,-h", "show this help");
     app_.get_formatter()->column_width(34);
@@ -27,14 +43,17 @@ CommandLine::CommandLine(std::string_view verb, std::string_view summary, std::s
         ->group("Options of every verb");
     app_.add_flag("--quiet", speech_.quiet, "print nothing but errors")
         ->group("Options of every verb");
-    app_.add_option("--threads", threads_, "threads to use; 0 means one a core")
-        ->type_name("N")
+    optional("--threads", threads_, "threads to use; 0 means one a core", "N")
         ->group("Options of every verb");
 }
 
 CLI::Option* CommandLine::required(const std::string& name, std::string& value,
                                    const std::string& what, const std::string& type) {
     return app_.add_option(name, value, what)->required()->type_name(type);
+}
+
+std::string CommandLine::not_negative(const std::string& word) {
+    return word.starts_with('-') ? fmt::format("{} is negative", word) : "";
 }
 
 bool CommandLine::parse(const Arguments& arguments) {
@@ -47,6 +66,11 @@ bool CommandLine::parse(const Arguments& arguments) {
         return false;
     } catch (const CLI::ExtrasError&) {
         fail_unexpected(app_.remaining().front());
+    } catch (const CLI::RequiredError& error) {
+        // A required option is often missing because it was mistyped.
+        for (const std::string& word : app_.remaining())
+            if (word.starts_with('-')) fail_unexpected(word);
+        fail_usage(error.what(), see);
     } catch (const CLI::ParseError& error) {
         fail_usage(error.what(), see);
     }

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -25,7 +25,12 @@ public:
     template <class T>
     CLI::Option* optional(const std::string& name, T& value, const std::string& what,
                           const std::string& type) {
-        return app_.add_option(name, value, what)->type_name(type);
+        CLI::Option* const option = app_.add_option(name, value, what)->type_name(type);
+        // The parser itself would let -3 wrap around to a huge number.
+        if constexpr (std::is_same_v<T, std::size_t> ||
+                      std::is_same_v<T, std::optional<std::size_t>>)
+            option->check(not_negative);
+        return option;
     }
     CLI::App& app() { return app_; }
 
@@ -37,6 +42,7 @@ public:
     std::size_t threads() const { return threads_; }
 
 private:
+    static std::string not_negative(const std::string& word);
     [[noreturn]] void fail_unexpected(const std::string& word) const;
 
     std::string verb_;
@@ -54,7 +60,7 @@ public:
 private:
     std::string file_;
     std::vector<std::string> sets_;
-    std::optional<std::uint64_t> seed_;
+    std::optional<std::size_t> seed_;
 };
 
 }  // namespace pibinn::cli
