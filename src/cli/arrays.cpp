@@ -1,0 +1,42 @@
+#include "cli/arrays.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cli/console.hpp"
+#include "pibinn/error.hpp"
+#include "pibinn/npy.hpp"
+#include "pibinn/npz.hpp"
+
+namespace pibinn::cli {
+
+Batch read_rows(const std::string& file, std::size_t cols, std::string_view noun) {
+    Batch rows = read_array(file);
+    require_batch(rows, cols, noun, file);
+    return rows;
+}
+
+void require_output(const std::string& file, std::initializer_list<std::string_view> suffixes) {
+    std::error_code code;
+    const auto status = std::filesystem::status(file, code);
+    if (!std::filesystem::is_other(status) &&
+        std::none_of(suffixes.begin(), suffixes.end(),
+                     [&](std::string_view suffix) { return file.ends_with(suffix); }))
+        fail_usage(fmt::format("output '{}' does not end in {}", file, fmt::join(suffixes, " or ")),
+                   fmt::format("name it {}{}, for example", file, *suffixes.begin()));
+    require_writable(file);
+}
+
+void make_folder(const std::string& folder) {
+    std::error_code code;
+    std::filesystem::create_directories(folder, code);
+    if (code || !std::filesystem::is_directory(folder))
+        fail_io(fmt::format("cannot make the folder '{}': {}", folder,
+                            code ? code.message() : "it is a file"),
+                "choose another --out");
+}
+
+}  // namespace pibinn::cli

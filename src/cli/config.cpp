@@ -1,0 +1,198 @@
+#include "cli/config.hpp"
+
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <set>
+
+#include "cli/config_document.hpp"
+#include "core/names.hpp"
+
+namespace pibinn::cli {
+
+namespace {
+
+using Value = ConfigValue;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+// Beyond any problem that fits a machine; keeps products of sizes from wrapping.
+constexpr std::uint64_t kLargestSide = 1U << 24;
+constexpr std::uint64_t kMostRows = 1U << 28;
+
+ProblemKind parse_kind(std::string_view word) {
+    enum class Named { synthetic, arrays, images, signals };
+    static constexpr NameTable<Named, 4> names{{{Named::synthetic, "synthetic"},
+                                                {Named::arrays, "arrays"},
+                                                {Named::images, "images"},
+                                                {Named::signals, "signals"}}};
+    switch (parse_name(names, word, "kind of problem")) {
+        case Named::synthetic:
+            return ProblemKind::synthetic;
+        case Named::arrays:
+            return ProblemKind::arrays;
+        default:
+            fail_usage("kind '" + std::string(word) + "' is not available in this version",
+                       "save the signals as x.npy and use kind \"arrays\"");
+    }
+}
+
+void set_operator(const Value& value, ProblemConfig& problem) {
+    const std::string name = value.text();
+    if (name.ends_with(".npy") || name.find(".npz") != std::string::npos)
+        problem.operator_file = value.path();
+    else
+        problem.spec.ensemble = value.word([](std::string_view word) {
+            try {
+                return parse_operator_ensemble(word);
+            } catch (const Error& error) {
+                fail_usage(error.message(), error.hint() + " a file ends in .npy or .npz");
+            }
+        });
+}
+
+void set_support(const Value& value, SyntheticSpec& spec) {
+    std::set<std::uint64_t> seen;
+    for (const std::uint64_t entry : value.wholes(0)) {
+        if (!seen.insert(entry).second)
+            value.fail("entry " + std::to_string(entry) + " stands twice", "name each entry once");
+        if (entry >= kLargestSide)
+            value.fail("entry " + std::to_string(entry) + " is out of range",
+                       "entries count from 0 to n - 1");
+        spec.prior.support.push_back(static_cast<std::uint32_t>(entry));
+    }
+}
+
+void refuse_image_key(const Value& value) {
+    value.fail("it belongs to images and signals, which are not available in this version",
+               "remove it, and prepare the arrays as they should be used");
+}
+
+/// A folder holds A.npy, x.npy and perhaps y.npy; files that are named go before.
+void look_in_folder(const std::string& folder, ProblemConfig& problem) {
+    const std::filesystem::path path = folder;
+    const auto take = [&](std::string& file, const char* name, bool needed) {
+        if (file.empty() && (needed || std::filesystem::exists(path / name)))
+            file = (path / name).string();
+    };
+    const bool own_signals = !problem.x_file.empty();
+    take(problem.operator_file, "A.npy", true);
+    take(problem.x_file, "x.npy", true);
+    // The folder's measurements belong to the folder's signals.
+    if (!own_signals) take(problem.y_file, "y.npy", false);
+}
+
+ProblemConfig read_problem(const ConfigDocument& document) {
+    ProblemConfig problem;
+    SyntheticSpec& spec = problem.spec;
+    bool has_m = false;
+    double ratio = 0;
+    std::string folder;
+    const std::array keys{
+        ConfigKey{"kind", [&](const Value& v) { problem.kind = v.word(parse_kind); }},
+        ConfigKey{"m", [&](const Value& v) { spec.m = v.whole(1, kLargestSide), has_m = true; }},
+        ConfigKey{"n", [&](const Value& v) { spec.n = v.whole(1, kLargestSide); }},
+        ConfigKey{"ratio",
+                  [&](const Value& v) {
+                      if (has_m) v.fail("m is given too", "give either m or ratio = m / n");
+                      ratio = v.number(0, 100, true);
+                  }},
+        ConfigKey{"density", [&](const Value& v) { spec.prior.density = v.number(0, 1, true); }},
+        ConfigKey{"support", [&](const Value& v) { set_support(v, spec); }},
+        ConfigKey{"train", [&](const Value& v) { problem.train_rows = v.whole(1, kMostRows); }},
+        ConfigKey{"test", [&](const Value& v) { problem.test_rows = v.whole(1, kMostRows); }},
+        ConfigKey{"noise_std", [&](const Value& v) { spec.noise_std = v.number(0, kInfinity); }},
+        ConfigKey{"structure",
+                  [&](const Value& v) { spec.structure = v.word(parse_structure_kind); }},
+        ConfigKey{"repeat", [&](const Value& v) { spec.repeat = v.whole(1, kLargestSide); }},
+        ConfigKey{"operator", [&](const Value& v) { set_operator(v, problem); }},
+        ConfigKey{"x", [&](const Value& v) { problem.x_file = v.path(); }},
+        ConfigKey{"y", [&](const Value& v) { problem.y_file = v.path(); }},
+        ConfigKey{"path", [&](const Value& v) { folder = v.path(); }},
+        ConfigKey{"patch", refuse_image_key},
+        ConfigKey{"normalize", refuse_image_key},
+    };
+    document.read("problem", keys);
+    if (problem.kind == ProblemKind::synthetic) {
+        if (!folder.empty() || !problem.x_file.empty() || !problem.y_file.empty())
+            fail_usage("a synthetic problem draws its own signals, but problem.path, x or y is set",
+                       "set problem.kind = \"arrays\" to use your own");
+        if (ratio > 0)
+            spec.m = std::max<std::size_t>(
+                1, static_cast<std::size_t>(std::lround(ratio * static_cast<double>(spec.n))));
+        spec.train = problem.train_rows.value_or(spec.train);
+        spec.test = problem.test_rows.value_or(spec.test);
+        return problem;
+    }
+    if (!folder.empty()) look_in_folder(folder, problem);
+    if (problem.operator_file.empty())
+        fail_usage("a problem of arrays needs its operator",
+                   "set problem.operator = \"A.npy\", or problem.path to a folder that holds it");
+    if (problem.x_file.empty())
+        fail_usage("a problem of arrays needs signals",
+                   "set problem.x = \"x.npy\", or problem.path to a folder that holds it");
+    return problem;
+}
+
+Update parse_update(std::string_view word) {
+    static constexpr NameTable<bool, 2> names{{{true, "accelerated"}, {false, "plain"}}};
+    return parse_name(names, word, "update") ? Update::accelerated() : Update::plain();
+}
+
+bool parse_threshold(std::string_view word) {
+    static constexpr NameTable<bool, 2> names{{{true, "residual"}, {false, "fixed"}}};
+    return parse_name(names, word, "threshold");
+}
+
+NetworkSpec read_model(const ConfigDocument& document) {
+    NetworkSpec spec;
+    bool plain = false;
+    const auto switch_part = [&](const Value& v, bool& part, bool on) {
+        if (plain && on)
+            v.fail("the plain update has no such part", "set model.update = \"accelerated\"");
+        part = on;
+    };
+    // `update` stands before its parts, which may then be switched one by one.
+    const std::array keys{
+        ConfigKey{"layers", [&](const Value& v) { spec.layers = v.whole(1, 10000); }},
+        ConfigKey{"activation",
+                  [&](const Value& v) { spec.activation = v.word(parse_activation); }},
+        ConfigKey{"weights", [&](const Value& v) { spec.weights = v.word(parse_weight_kind); }},
+        ConfigKey{"delta", [&](const Value& v) { spec.delta = v.number(0, 2, true); }},
+        ConfigKey{"architecture",
+                  [&](const Value& v) { spec.architecture = v.word(parse_architecture); }},
+        ConfigKey{"update",
+                  [&](const Value& v) {
+                      spec.update = v.word(parse_update);
+                      plain = spec.update.is_plain();
+                  }},
+        ConfigKey{"threshold",
+                  [&](const Value& v) {
+                      switch_part(v, spec.update.residual_threshold, v.word(parse_threshold));
+                  }},
+        ConfigKey{"momentum",
+                  [&](const Value& v) { switch_part(v, spec.update.momentum, v.flag()); }},
+        ConfigKey{"onsager",
+                  [&](const Value& v) { switch_part(v, spec.update.onsager, v.flag()); }},
+    };
+    document.read("model", keys);
+    spec.validate();
+    return spec;
+}
+
+}  // namespace
+
+Config read_config(const ConfigDocument& document) {
+    Config config;
+    const std::array keys{ConfigKey{"seed", [&](const Value& v) { config.seed = v.whole(0); }}};
+    document.read("", keys);
+    config.problem = read_problem(document);
+    config.model = read_model(document);
+    return config;
+}
+
+Config read_config(const std::string& file, std::span<const std::string> sets) {
+    return read_config(ConfigDocument(file, sets));
+}
+
+}  // namespace pibinn::cli

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "pibinn/network.hpp"
+#include "pibinn/signals.hpp"
+
+namespace pibinn::cli {
+
+enum class ProblemKind { synthetic, arrays };
+
+/// The section [problem] of a configuration.
+struct ProblemConfig {
+    ProblemKind kind = ProblemKind::synthetic;
+    /// What a synthetic problem is made of. `arrays` uses the structure, repeat and noise of it.
+    SyntheticSpec spec;
+    std::string operator_file;              ///< empty: drawn from the ensemble
+    std::string x_file;                     ///< of `arrays`
+    std::string y_file;                     ///< of `arrays`; empty: measured by the operator
+    std::optional<std::size_t> train_rows;  ///< of `arrays`; what was not said follows the rows
+    std::optional<std::size_t> test_rows;
+};
+
+struct Config {
+    ProblemConfig problem;
+    NetworkSpec model;
+    std::uint64_t seed = 1;
+};
+
+class ConfigDocument;
+
+/// Problem and model of a document. A section [train] may stand beside them; whoever trains reads
+/// it from the same document.
+Config read_config(const ConfigDocument& document);
+
+/// The configuration of a file (empty: the embedded default) under `--set key=value` overrides.
+Config read_config(const std::string& file, std::span<const std::string> sets);
+
+}  // namespace pibinn::cli

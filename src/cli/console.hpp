@@ -1,0 +1,64 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include "pibinn/progress.hpp"
+
+namespace pibinn::cli {
+
+/// How a verb was asked to speak.
+struct Speech {
+    std::string json;    ///< a file, "-" for standard output, empty for none
+    bool quiet = false;  ///< nothing but errors for the person at the terminal
+};
+
+/// All of the text, or an io error: a full disk behind a redirection must not pass unnoticed.
+void write_stdout(std::string_view text);
+
+/// Text with its control characters escaped, so that no file or argument can break a line or speak
+/// to the terminal.
+std::string one_line(std::string_view text);
+
+/// One line on standard error, whatever characters a file or an argument put into the message.
+void report_error(std::string_view message, std::string_view hint);
+
+/// A line such as "recover [#####.....]  50 %  120/s  3 s left  detail".
+std::string progress_line(const Progress& progress, double seconds);
+
+/// Where a verb's results go: text for a person, JSON for a program, a bar while it lasts.
+class Console {
+public:
+    /// Refuses a JSON file that cannot be written before any work is done.
+    explicit Console(Speech speech);
+    ~Console();
+    Console(const Console&) = delete;
+    Console& operator=(const Console&) = delete;
+
+    void say(std::string_view text) const;
+    void result(const nlohmann::ordered_json& json) const;
+
+    /// Shows a bar on a terminal, from the second second on. Always answers to go on.
+    bool progress(const Progress& progress);
+    void clear_progress();
+
+private:
+    using Clock = std::chrono::steady_clock;
+
+    Speech speech_;
+    bool bar_allowed_ = false;
+    bool bar_shown_ = false;
+    std::string task_;
+    Clock::time_point task_start_;
+    Clock::time_point last_drawn_;
+};
+
+/// Refuses a path that cannot be written to, before work is spent on what should go there.
+void require_writable(const std::filesystem::path& path);
+
+}  // namespace pibinn::cli

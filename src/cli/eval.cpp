@@ -1,0 +1,79 @@
+#include <fmt/format.h>
+
+#include "cli/arrays.hpp"
+#include "cli/options.hpp"
+#include "cli/stopwatch.hpp"
+#include "cli/table.hpp"
+#include "pibinn/error.hpp"
+#include "pibinn/metrics.hpp"
+#include "pibinn/model.hpp"
+
+namespace pibinn::cli {
+
+namespace {
+
+/// The measurements given, or those that the model's own operator makes of the signals.
+Batch measurements_for(const Model& model, const Batch& x, const std::string& file,
+                       ThreadPool& pool) {
+    if (file.empty()) {
+        if (model.spec.architecture == Architecture::fcn)
+            fail_usage("a fully connected model holds no operator to measure the signals with",
+                       "give --measurements y.npy");
+        return model.op.apply(x, pool);
+    }
+    Batch y = read_rows(file, model.op.rows(), "measurements");
+    if (y.rows() != x.rows())
+        fail_input(fmt::format("{} signals but {} measurements ('{}')", x.rows(), y.rows(), file),
+                   "row i of the measurements must belong to row i of the signals");
+    return y;
+}
+
+std::string report(const Metrics& metrics, double microseconds) {
+    Table table({"measure", "value"});
+    table.add({"nmse (mean of ratios)", fmt::format("{:.2f} dB", metrics.nmse_db)});
+    table.add({"energy nmse", fmt::format("{:.2f} dB", metrics.energy_nmse_db)});
+    table.add({"median nmse", fmt::format("{:.2f} dB", metrics.median_nmse_db)});
+    table.add({"support F1", fmt::format("{:.4f}", metrics.support_f1)});
+    table.add({"signals", grouped(metrics.signals)});
+    table.add({"zero signals skipped", grouped(metrics.skipped_zero_signals)});
+    table.add({"microseconds a signal", fmt::format("{:.2f}", microseconds)});
+    return table.text();
+}
+
+}  // namespace
+
+void run_eval(const Arguments& arguments) {
+    CommandLine line(
+        "eval",
+        "Measures how well a model recovers known signals. Without measurements the "
+        "model's own operator makes them, free of noise.",
+        "pibinn eval model.safetensors --signals x_test.npy --measurements y_test.npy");
+    std::string model_file, signals_file, measurements_file;
+    line.required("MODEL", model_file, "model file (.safetensors)");
+    line.required("--signals", signals_file, "the true signals, one a row (.npy, .npz, .npz:NAME)");
+    line.optional("--measurements", measurements_file, "their measurements, one a row", "FILE");
+    if (!line.parse(arguments)) return;
+    const Console console(line.speech());
+
+    const Model model = load_model(model_file);
+    const Batch x = read_rows(signals_file, model.op.cols(), "signal entries");
+    ThreadPool pool(line.threads());
+    const Batch y = measurements_for(model, x, measurements_file, pool);
+    Batch estimate;
+    const double microseconds =
+        microseconds_each(x.rows(), [&] { estimate = recover(model, y, pool); });
+    const Metrics metrics = measure(x, estimate);
+    if (metrics.skipped_zero_signals == metrics.signals)
+        fail_input(fmt::format("all {} signals of '{}' are zero", metrics.signals, signals_file),
+                   "nmse divides by their norm: give signals that are not zero");
+
+    console.say(report(metrics, microseconds));
+    console.result({{"nmse_db", metrics.nmse_db},
+                    {"energy_nmse_db", metrics.energy_nmse_db},
+                    {"support_f1", metrics.support_f1},
+                    {"signals", metrics.signals},
+                    {"skipped_zero_signals", metrics.skipped_zero_signals},
+                    {"microseconds_per_signal", microseconds}});
+}
+
+}  // namespace pibinn::cli

@@ -1,0 +1,77 @@
+#include <deque>
+
+#include <fmt/format.h>
+
+#include "cli/arrays.hpp"
+#include "cli/options.hpp"
+#include "cli/problem_source.hpp"
+#include "core/names.hpp"
+#include "model/parameters.hpp"
+#include "pibinn/error.hpp"
+#include "pibinn/model.hpp"
+#include "pibinn/npz.hpp"
+
+namespace pibinn::cli {
+
+namespace {
+
+void require_npz(std::string_view format) {
+    enum class Format { npz, c, onnx };
+    static constexpr NameTable<Format, 3> names{
+        {{Format::npz, "npz"}, {Format::c, "c"}, {Format::onnx, "onnx"}}};
+    if (parse_name(names, format, "format") != Format::npz)
+        fail_usage(fmt::format("format '{}' is not available in this version", format),
+                   "use --to npz");
+}
+
+/// The arrays of an archive and the matrices behind them.
+struct Exported {
+    std::deque<Matrix<float>> matrices;  ///< a deque: views on it must stay where they are
+    std::vector<NpzArray> arrays;
+
+    void add(const std::string& name, const Structure& structure, std::span<const float> links) {
+        matrices.push_back(operator_matrix({structure, {links.begin(), links.end()}}));
+        arrays.push_back({name, matrices.back().view()});
+    }
+    void add(const std::string& name, const std::vector<float>& values) {
+        if (!values.empty()) arrays.push_back({name, std::span<const float>(values)});
+    }
+};
+
+}  // namespace
+
+void run_export(const Arguments& arguments) {
+    CommandLine line(
+        "export",
+        "Writes a model as an .npz archive: the operator A and the weights W1 .. WK as "
+        "float32 matrices (one block of a 'repeated' structure), theta, and beta and "
+        "omega where the model has them.",
+        "pibinn export model.safetensors --to npz --out model.npz");
+    std::string file, format, out;
+    line.required("MODEL", file, "model file (.safetensors)");
+    line.required("--to", format, "format", "npz");
+    line.required("--out", out, "file to write (.npz)");
+    if (!line.parse(arguments)) return;
+    const Console console(line.speech());
+    require_npz(format);
+    require_output(out, {".npz"});
+
+    const Model model = load_model(file);
+    const ParameterLayout layout(model.spec, model.op.structure());
+    Exported exported;
+    if (model.spec.architecture == Architecture::unrolled)
+        exported.add("A", model.op.structure(), model.op.values());
+    for (std::size_t k = 1; k <= model.spec.layers; ++k)
+        exported.add(fmt::format("W{}", k), layout.structure(k), model.weights[k - 1]);
+    exported.add("theta", model.theta);
+    exported.add("beta", model.beta);
+    exported.add("omega", model.omega);
+    write_npz(out, exported.arrays);
+
+    nlohmann::ordered_json names = nlohmann::ordered_json::array();
+    for (const NpzArray& array : exported.arrays) names.push_back(array.name);
+    console.say(fmt::format("{}: {} arrays\n", out, exported.arrays.size()));
+    console.result({{"out", out}, {"arrays", names}});
+}
+
+}  // namespace pibinn::cli

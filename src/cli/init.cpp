@@ -1,0 +1,43 @@
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "cli/arrays.hpp"
+#include "cli/model_text.hpp"
+#include "cli/options.hpp"
+#include "cli/problem_source.hpp"
+#include "pibinn/error.hpp"
+
+namespace pibinn::cli {
+
+void run_init(const Arguments& arguments) {
+    CommandLine line("init",
+                     "Makes the untrained network of a configuration: every layer set from the "
+                     "operator, W = A / ||A||^2, as training starts from it.",
+                     "pibinn init --set model.update=plain --set model.layers=10 "
+                     "--out model.safetensors");
+    ConfigOptions configuration;
+    configuration.add_to(line);
+    std::string out;
+    double theta = 0.1;
+    line.required("--out", out, "model file (.safetensors)");
+    line.optional("--theta", theta, "threshold of every layer (0.1)", "VALUE");
+    if (!line.parse(arguments)) return;
+    if (!(theta >= 0 && std::isfinite(theta)))
+        fail_usage(fmt::format("--theta {} is not a number from 0 on", theta), "0.1 is usual");
+    const Console console(line.speech());
+    require_output(out, {".safetensors"});
+    const Config config = configuration.load();
+
+    ThreadPool pool(line.threads());
+    Model model = untrained_model(config.model, make_operator(config, pool), theta);
+    model.metadata["pibinn.recipe"] = "untrained";
+    model.metadata["pibinn.seed"] = std::to_string(config.seed);
+    save_model(model, out);
+
+    console.say(fmt::format("{}: {}\n{}", out, model_line(model), bits_table(model)));
+    console.result(
+        {{"out", out}, {"model", model_json(model)}, {"bits", bits_json(count_bits(model))}});
+}
+
+}  // namespace pibinn::cli

@@ -1,0 +1,78 @@
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cli/console.hpp"
+#include "cli/verbs.hpp"
+#include "cli/version_text.hpp"
+#include "core/names.hpp"
+#include "pibinn/error.hpp"
+
+namespace pibinn::cli {
+
+namespace {
+
+std::string help_text() {
+    std::string text =
+        "pibinn: Physics-Inspired Binary Neural Networks\n"
+        "Recovers sparse signals x from measurements y = A x + noise.\n\n"
+        "Usage: pibinn VERB [ARGUMENTS]\n\nVerbs:\n";
+    for (const Verb& verb : all_verbs())
+        text += fmt::format("  {:<10}{}\n", verb.name, verb.summary);
+    return text +
+           "\nOptions:\n"
+           "  --help    show this help; 'pibinn VERB --help' shows that of a verb\n"
+           "  --version show version, compiler, BLAS, kernels and devices\n\n"
+           "Example: pibinn demo --out demo\n";
+}
+
+[[noreturn]] void fail_unknown_verb(const std::string& word) {
+    std::vector<std::string_view> names;
+    for (const Verb& verb : all_verbs()) names.push_back(verb.name);
+    if (word.starts_with('-'))
+        fail_usage(fmt::format("unknown option '{}' before a verb", word),
+                   "options follow their verb: see 'pibinn --help'");
+    fail_usage(fmt::format("unknown verb '{}'", word), hint_for_unknown(word, names));
+}
+
+void dispatch(const Arguments& words) {
+    if (words.empty()) fail_usage("no verb given", "see 'pibinn --help'");
+    if (words[0] == "--help" || words[0] == "-h" || words[0] == "help")
+        return write_stdout(help_text());
+    if (words[0] == "--version") return write_stdout(version_text());
+    for (const Verb& verb : all_verbs())
+        if (verb.name == words[0]) return verb.run({words.begin() + 1, words.end()});
+    fail_unknown_verb(words[0]);
+}
+
+int exit_code(ErrorKind kind) {
+    return kind == ErrorKind::failed || kind == ErrorKind::internal ? 1 : 2;
+}
+
+int run(const Arguments& words) {
+    try {
+        dispatch(words);
+        return 0;
+    } catch (const Error& error) {
+        report_error(error.message(), error.hint());
+        return exit_code(error.kind());
+    } catch (const std::bad_alloc&) {
+        report_error("not enough memory", "make the problem or the batch smaller");
+    } catch (const std::length_error&) {
+        report_error("not enough memory", "make the problem or the batch smaller");
+    } catch (const std::exception& error) {
+        report_error(error.what(), "please report this as a bug");
+    }
+    return 1;
+}
+
+}  // namespace
+
+}  // namespace pibinn::cli
+
+int main(int argc, char** argv) {
+    return pibinn::cli::run({argv + (argc > 0 ? 1 : 0), argv + argc});
+}

@@ -1,0 +1,52 @@
+#include "cli/model_text.hpp"
+
+#include <fmt/format.h>
+
+#include "cli/table.hpp"
+
+namespace pibinn::cli {
+
+using nlohmann::ordered_json;
+
+ordered_json model_json(const Model& model) {
+    return {{"layers", model.spec.layers},
+            {"weights", to_string(model.spec.weights)},
+            {"activation", to_string(model.spec.activation)},
+            {"update", to_string(model.spec.update)},
+            {"structure", to_string(model.op.structure().kind())},
+            {"delta", model.spec.delta},
+            {"links", model.links()}};
+}
+
+ordered_json bits_json(const BitCount& bits) {
+    return {{"weights", bits.weights}, {"thresholds", bits.thresholds}, {"momentum", bits.momentum},
+            {"scales", bits.scales},   {"operator", bits.op},           {"paper", bits.paper},
+            {"total", bits.total}};
+}
+
+std::string model_line(const Model& model) {
+    const Structure& s = model.op.structure();
+    const std::string repeat =
+        s.kind() == StructureKind::repeated ? fmt::format(" x {}", s.repeat()) : "";
+    return fmt::format(
+        "{} network of {} {} layers on a {}{} operator of {} x {}: {} links, {} activation, "
+        "{} update, delta {}\n",
+        to_string(model.spec.architecture), model.spec.layers, to_string(model.spec.weights),
+        to_string(s.kind()), repeat, s.rows(), s.cols(), grouped(model.links()),
+        to_string(model.spec.activation), to_string(model.spec.update), model.spec.delta);
+}
+
+std::string bits_table(const Model& model) {
+    const BitCount bits = count_bits(model);
+    Table table({"bits", "paper", "total"});
+    table.add({"weights", grouped(bits.weights), grouped(bits.weights)});
+    table.add({"thresholds", grouped(bits.thresholds), grouped(bits.thresholds)});
+    table.add({"momentum and Onsager", "", grouped(bits.momentum)});
+    table.add({"scales", "", grouped(bits.scales)});
+    table.add({"operator", "", grouped(bits.op)});
+    table.add({"sum", grouped(bits.paper), grouped(bits.total)});
+    return table.text() +
+           "The paper counts weights and thresholds; the total is what must be stored.\n";
+}
+
+}  // namespace pibinn::cli

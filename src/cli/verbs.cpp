@@ -1,0 +1,21 @@
+#include "cli/verbs.hpp"
+
+#include <array>
+
+namespace pibinn::cli {
+
+std::span<const Verb> all_verbs() {
+    static constexpr std::array verbs{
+        Verb{"demo", "solve the embedded default problem by every method and compare", run_demo},
+        Verb{"sample", "write the problem of a configuration as arrays", run_sample},
+        Verb{"init", "make the untrained network of a configuration", run_init},
+        Verb{"eval", "measure how well a model recovers known signals", run_eval},
+        Verb{"recover", "recover signals from measurements with a model", run_recover},
+        Verb{"solve", "recover signals with a reference solver instead of a model", run_solve},
+        Verb{"inspect", "show what a model is and the bits it stores", run_inspect},
+        Verb{"export", "write a model in another format", run_export},
+    };
+    return verbs;
+}
+
+}  // namespace pibinn::cli

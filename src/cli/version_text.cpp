@@ -1,0 +1,28 @@
+#include "cli/version_text.hpp"
+
+#include <cblas.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cli/kernels.hpp"
+#include "pibinn/version.hpp"
+
+namespace pibinn::cli {
+
+namespace {
+
+#if defined(__clang__)
+constexpr const char* kCompiler = "clang " __clang_version__;
+#else
+constexpr const char* kCompiler = "g++ " __VERSION__;
+#endif
+
+}  // namespace
+
+std::string version_text() {
+    return fmt::format("pibinn {}\ncompiler: {}\nBLAS: {} ({})\nkernels: {}\ndevices: cpu\n",
+                       version(), kCompiler, openblas_get_config(), openblas_get_corename(),
+                       fmt::join(kernel_names(), ", "));
+}
+
+}  // namespace pibinn::cli

@@ -1,0 +1,85 @@
+"""The program under test, and the small files its tests share."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAM = Path(os.environ.get("PIBINN", ROOT / "build" / "pibinn"))
+
+
+def run(*arguments, cwd=None, **options):
+    """Runs the program and returns what it said; never checks how it ended."""
+    options.setdefault("timeout", 120)
+    return subprocess.run([str(PROGRAM), *map(str, arguments)], cwd=cwd, capture_output=True,
+                          text=True, **options)
+
+
+def succeed(*arguments, **options):
+    result = run(*arguments, **options)
+    assert result.returncode == 0, result.stderr
+    assert result.stderr == ""
+    return result.stdout
+
+
+def tree(folder):
+    return sorted(p.relative_to(folder).as_posix() for p in Path(folder).rglob("*"))
+
+
+def refuse(*arguments, cwd, code=2, **options):
+    """The one line of an error. Whatever goes wrong, no file appears, whole or in part."""
+    before = tree(cwd)
+    result = run(*arguments, cwd=cwd, **options)
+    assert result.returncode == code, (result.returncode, result.stdout, result.stderr)
+    assert result.stdout == ""
+    assert result.stderr.startswith("pibinn: error: ") and result.stderr.endswith("\n")
+    line = result.stderr[:-1]
+    assert "\n" not in line
+    what, mark, hint = line.rpartition("; ")
+    assert mark and what != "pibinn: error: " and len(hint) > 3, line
+    assert tree(cwd) == before
+    return line
+
+
+@pytest.fixture(scope="session")
+def data(tmp_path_factory):
+    """The default problem, as `pibinn sample` writes it."""
+    folder = tmp_path_factory.mktemp("data")
+    succeed("sample", "--out", folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def plain(tmp_path_factory):
+    """The untrained one-bit plain network of the default problem."""
+    path = tmp_path_factory.mktemp("model") / "plain.safetensors"
+    succeed("init", "--set", "model.update=plain", "--out", path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def small(tmp_path_factory):
+    """A folder with a 6 x 10 model of 3 layers, some measurements and their signals."""
+    folder = tmp_path_factory.mktemp("small")
+    sizes = ["--set", "problem.m=6", "--set", "problem.n=10", "--set", "problem.train=8",
+             "--set", "problem.test=5", "--set", "problem.density=0.2"]
+    succeed("sample", *sizes, "--out", folder)
+    succeed("init", *sizes, "--set", "model.layers=3", "--out", folder / "model.safetensors")
+    return folder
+
+
+@pytest.fixture
+def work(tmp_path, small):
+    """The same files in a fresh folder, free to be damaged."""
+    for source in small.iterdir():
+        (tmp_path / source.name).write_bytes(source.read_bytes())
+    (tmp_path / "x_test.npy").rename(tmp_path / "x.npy")
+    (tmp_path / "y_test.npy").rename(tmp_path / "y.npy")
+    return tmp_path
+
+
+def load(path):
+    return np.load(path, allow_pickle=False)
