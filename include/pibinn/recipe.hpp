@@ -59,10 +59,6 @@ struct Stage {
     double l1_weight = 1;
     /// The rate of theta, beta, omega and scale relative to that of the weights.
     double scalar_rate = 1;
-    /// Layer K - i is asked for this to the i-th power of the loss too; 0 asks the last layer alone.
-    double supervision = 0;
-    /// `lazy`: latent weights are kept within +-this; 0 lets them grow.
-    double latent_limit = 0;
 
     bool operator==(const Stage&) const = default;
 };

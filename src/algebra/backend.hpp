@@ -37,8 +37,6 @@ struct LayerScalars {
     float theta = 0;
     float beta = 0;   ///< momentum
     float omega = 0;  ///< Onsager
-    /// Backward only: the share of the loss that is also asked of x_k itself, beside x_K.
-    float supervision = 0;
 };
 
 struct LayerScalarGradients {

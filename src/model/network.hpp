@@ -32,9 +32,6 @@ public:
                     RowLoss loss, std::span<const float> row_weights, ParameterStore& gradient,
                     ThreadPool& pool);
 
-    /// Unrolled networks: asks layer K - i for share^i of the loss as well, in gradients only
-    /// (squared loss). 0, the start, asks the last layer alone.
-    void set_supervision(double share) { supervision_ = share; }
 
 protected:
     Network(NetworkSpec spec, const Operator& op, Backend& backend);
@@ -52,7 +49,6 @@ protected:
     NetworkSpec spec_;
     std::shared_ptr<const ParameterLayout> layout_;
     Backend& backend_;
-    double supervision_ = 0;
     std::size_t repeat_ = 1;  ///< repetitions folded into rows
     std::size_t signal_cols_ = 0;
     std::size_t measurement_cols_ = 0;

@@ -1,7 +1,5 @@
 #include "model/unrolled_net.hpp"
 
-#include <cmath>
-
 namespace pibinn {
 
 UnrolledNet::UnrolledNet(const NetworkSpec& spec, const Operator& op, Backend& backend)
@@ -36,7 +34,6 @@ LayerScalars UnrolledNet::scalars(const ParameterStore& p, std::size_t k) const 
     s.momentum = spec_.update.momentum;
     s.onsager = spec_.update.onsager;
     s.delta = static_cast<float>(spec_.delta);
-    s.supervision = static_cast<float>(std::pow(supervision_, static_cast<double>(spec_.layers - k)));
     if (!p.theta().empty()) s.theta = p.theta()[k - 1];
     if (!p.beta().empty()) s.beta = p.beta()[k - 1];
     if (!p.omega().empty()) s.omega = p.omega()[k - 1];

@@ -28,8 +28,7 @@ json stage_json(const Stage& s) {
             {"scale", s.scale},
             {"clip", s.clip},
             {"l1_weight", s.l1_weight},
-            {"scalar_rate", s.scalar_rate},
-            {"supervision", s.supervision}};
+            {"scalar_rate", s.scalar_rate}};
 }
 
 /// The first path at which two JSON values differ, with both values.

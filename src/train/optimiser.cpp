@@ -40,10 +40,6 @@ void Optimiser::step(const Stage& stage, double rate, const ParameterStore& grad
                 stage.clip > 0 && norm > stage.clip ? static_cast<float>(stage.clip / norm) : 1.0F;
             backend.adam(adam, latent.weights(k), gradient.weights(k), first_.weights(k),
                          second_.weights(k));
-            if (stage.latent_limit > 0) {
-                const auto limit = static_cast<float>(stage.latent_limit);
-                for (float& w : latent.weights(k)) w = std::clamp(w, -limit, limit);
-            }
         }
     adam.gradient_factor = 1;
     adam.rate = static_cast<float>(rate * stage.scalar_rate);

@@ -105,8 +105,6 @@ void validate_stage(const Stage& stage, const NetworkSpec& spec) {
         refuse(fmt::format("l1_weight {} is negative", stage.l1_weight), "1 is the default");
     if (!(stage.scalar_rate > 0))
         refuse(fmt::format("scalar_rate {} is not positive", stage.scalar_rate), "1 is the default");
-    if (!(stage.supervision >= 0 && stage.supervision <= 1))
-        refuse(fmt::format("supervision {} is not between 0 and 1", stage.supervision), "0 switches it off");
     if (!stage.trains_weights && !stage.trains_theta && !stage.trains_scale)
         refuse("trains nothing", "list \"weights\", \"theta\" or \"scale\" in trains");
     if (stage.trains_scale && spec.weights != WeightKind::one_bit)

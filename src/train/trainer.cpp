@@ -70,7 +70,6 @@ void Trainer::begin_stage() {
     if (done()) return;
     optimiser_.restart();
     const Stage& stage = recipe_.stages[state_.stage];
-    network_->set_supervision(stage.supervision);
     if (stage.scale > 0) latent_.scale()[0] = static_cast<float>(stage.scale);
 }
 
@@ -191,7 +190,6 @@ void Trainer::restore(const TrainState& state) {
     copy(state.first, optimiser_.first().values());
     copy(state.second, optimiser_.second().values());
     optimiser_.set_steps(state.steps);
-    if (!done()) network_->set_supervision(recipe_.stages[state_.stage].supervision);
 }
 
 void Trainer::fail_diverged(const Stage& stage) const {

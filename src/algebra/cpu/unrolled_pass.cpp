@@ -72,16 +72,13 @@ ConstBatchView CpuUnrolledPass::x(std::size_t k) const {
 
 double CpuUnrolledPass::loss(RowLoss kind, ConstBatchView target,
                              std::span<const float> row_weights) {
-    target_ = target;
-    row_weights_ = row_weights;
     for (auto& rows : gz_) rows.resize(tau_.size() * products_.n_stride());
     for (auto& rows : gr_) rows.resize(tau_.size() * products_.m_stride());
     return row_loss(kind, x(layers_), target, row_weights,
                     {gz_[layers_ % 3].data(), rows_, products_.n(), products_.n_stride()});
 }
 
-void CpuUnrolledPass::gradient_of_x(std::size_t k, const LayerScalars& scalars) {
-    const float delta = scalars.delta;
+void CpuUnrolledPass::gradient_of_x(std::size_t k, float delta) {
     Rows& gz = gz_[k % 3];
     const std::size_t stride = products_.n_stride();
     if (k == layers_) {
@@ -104,13 +101,6 @@ void CpuUnrolledPass::gradient_of_x(std::size_t k, const LayerScalars& scalars) 
         for (std::size_t e = 0; e < s.counts[i]; ++e) {
             const std::size_t at = i * stride + s.indices[i * s.stride + e];
             gz[at] = q_[at] + delta * grow * gz1[at] + (two ? delta * shrink * gz2[at] : 0.0F);
-        }
-    if (scalars.supervision == 0) return;
-    for (std::size_t i = 0; i < rows_; ++i)
-        for (std::size_t e = 0; e < s.counts[i]; ++e) {
-            const std::size_t j = s.indices[i * s.stride + e];
-            gz[i * stride + j] += 2 * scalars.supervision * row_weights_[i] *
-                                  (tape_[k].x[i * stride + j] - target_(i, j));
         }
 }
 
@@ -141,7 +131,7 @@ LayerScalarGradients CpuUnrolledPass::backward(std::size_t k, const LayerScalars
     float* gr = gr_[k % 3].data();
     const float* gz = gz_[k % 3].data();
 
-    gradient_of_x(k, s);
+    gradient_of_x(k, s.delta);
     LayerScalarGradients gradients;
     gradients.theta = gradient_of_theta(k, s);
 

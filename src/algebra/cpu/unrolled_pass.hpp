@@ -35,7 +35,7 @@ private:
 
     Supports supports(const Layer& layer) const;
     /// dL/dx_k on the support of x_k into gz_[k % 3], from what layers k+1 and k+2 left.
-    void gradient_of_x(std::size_t k, const LayerScalars& scalars);
+    void gradient_of_x(std::size_t k, float delta);
     /// Also leaves in from_mean_ what each row's mean |r_k| passes on.
     double gradient_of_theta(std::size_t k, const LayerScalars& scalars);
 
@@ -51,8 +51,6 @@ private:
     std::vector<float> omega_;      ///< omega's share of each row
     std::vector<float> from_mean_;  ///< what each row's mean |r| passes on
     std::vector<Layer> tape_;
-    ConstBatchView target_;  ///< as given to loss()
-    std::span<const float> row_weights_;
     Rows gz_[3];  ///< dL/dz of the last three layers, zero off the support
     Rows gr_[3];  ///< dL/dr of the last three layers
     Rows gp_;     ///< dL/dp of the layer at hand
