@@ -92,7 +92,7 @@ std::string run_gnuplot(const std::string& script) {
     std::string drawing = out.content();
     if (ended != child || status != 0 || drawing.empty())
         fail_io(fmt::format("gnuplot failed (status {}): {}", status, trimmed(errors.content())),
-                "check that 'gnuplot --version' says 5.0 or later");
+                "check that 'gnuplot --version' says 5.4 or later");
     return drawing;
 }
 

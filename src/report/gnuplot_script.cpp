@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <iterator>
 
@@ -27,27 +28,35 @@ void add(Text& text, fmt::format_string<Args...> format, Args&&... args) {
     fmt::format_to(std::back_inserter(text), format, std::forward<Args>(args)...);
 }
 
-/// A single-quoted gnuplot string: nothing in it is expanded, a quote is doubled. A line break
-/// would end the command.
+/// A gnuplot string in which only letters and spaces stand as they are: quotes, backticks (which
+/// would run a program), macros and escapes all become \ooo, and digits too, since gnuplot reads
+/// on past the third. Single quotes are no way out: gnuplot 5.4 takes a doubled one at the start of
+/// a string for its end. Control characters become spaces.
 std::string quoted(const std::string& text) {
-    std::string result = "'";
+    std::string result = "\"";
     for (const char c : text) {
-        if (c == '\'') result += '\'';
-        result += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
+        const auto code = static_cast<unsigned char>(c);
+        if (code < 0x20 || code == 0x7f)
+            result += ' ';
+        else if (code >= 0x80 || std::isalpha(code) || c == ' ')
+            result += c;
+        else
+            result += fmt::format("\\{:03o}", code);
     }
-    return result + "'";
+    return result + "\"";
 }
 
 std::string ink() { return fmt::format("#{:02x}{:02x}{:02x}", kInk[0], kInk[1], kInk[2]); }
 
 std::string color_of(const Series& s) {
-    return fmt::format("#{}{}", s.faint ? "a0" : "", kPalette[s.color % kPalette.size()]);
+    return fmt::format("#{}{}", s.faint ? "80" : "", kPalette[s.color % kPalette.size()]);
 }
 
 void add_axis(Text& text, char name, const Axis& axis, Range range) {
     add(text, "set {}range [{:.12g}:{:.12g}]\n", name, range.low, range.high);
     if (!axis.label.empty()) {
-        add(text, "set {}label {} textcolor rgb '{}'\n", name, quoted(axis.label), ink());
+        add(text, "set {}label {} offset {} textcolor rgb '{}'\n", name, quoted(axis.label),
+            name == 'x' ? "0, 0.8" : "0.2, 0", ink());
     }
     if (axis.scale == Axis::Scale::log) {
         add(text, "set logscale {}\nset {}tics (", name, name);
@@ -168,8 +177,11 @@ std::string gnuplot_script(const Plot& plot, const std::string& terminal) {
     add(text, "set encoding utf8\nset minussign\nset terminal {}\n", terminal);
     add(text, "set border 3 lc rgb '{0}'\nset tics nomirror out scale 0.5 textcolor rgb '{0}'\n",
         ink());
-    add(text, "set grid y lt 1 lw 0.7 lc rgb '#b08a93a3'\nset format '%g'\n");
-    add(text, "set key bmargin center horizontal Left reverse samplen 2 textcolor rgb '{}'\n",
+    add(text,
+        "set grid y lt 1 lw 0.7 lc rgb '#b08a93a3'\nset format '%g'\nset xtics offset 0, 0.3\n");
+    add(text,
+        "set key bmargin center horizontal Left reverse samplen 2 height 0.8 textcolor rgb "
+        "'{}'\n",
         ink());
     add_axis(text, 'x', plot.x, ranges.x);
     add_axis(text, 'y', plot.y, ranges.y);
@@ -179,7 +191,7 @@ std::string gnuplot_script(const Plot& plot, const std::string& terminal) {
         add(text, "set title {} offset 0, character {:.1f} textcolor rgb '{}'\n",
             quoted(plot.title), 1.1 * static_cast<double>(rows), ink());
     add(text, "set tmargin {:.1f}\n",
-        1.0 + 1.1 * static_cast<double>(rows) + (plot.title.empty() ? 0.0 : 1.8));
+        0.7 + 1.1 * static_cast<double>(rows) + (plot.title.empty() ? 0.0 : 1.8));
 
     std::string drawn;
     for (std::size_t i = 0; i < plot.series.size(); ++i)

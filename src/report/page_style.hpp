@@ -30,6 +30,7 @@ p { margin: 0 0 10px; }
   color: var(--accent); font-weight: 600; font-size: 13px; letter-spacing: 0.06em;
   text-transform: uppercase; margin: 0 0 4px;
 }
+header + p { margin: 14px 0 0; color: var(--soft); }
 .note { color: var(--soft); font-size: 14px; }
 .facts { list-style: none; display: flex; flex-wrap: wrap; gap: 8px; margin: 0; padding: 0; }
 .facts li {
@@ -37,7 +38,7 @@ p { margin: 0 0 10px; }
   padding: 2px 12px; font-size: 14px;
 }
 .key-figures {
-  display: grid; grid-template-columns: repeat(auto-fit, minmax(160px, 1fr)); gap: 12px;
+  display: grid; grid-template-columns: repeat(auto-fit, minmax(210px, 1fr)); gap: 12px;
   margin: 24px 0 0;
 }
 .card, figure, .wide, pre {

@@ -56,6 +56,23 @@ void add_curves(Plot& plot, const std::string& label, const std::vector<Curve>& 
     plot.series.push_back({name, counted(mean.size()), mean, style, color, false});
 }
 
+/// Values that are only kept from the last measurement would draw stairs where there are none.
+void drop_repeats(Series& series) {
+    Curve x, y;
+    for (std::size_t i = 0; i < series.y.size(); ++i) {
+        if (i > 0 && i + 1 < series.y.size() && series.y[i] == series.y[i - 1]) continue;
+        x.push_back(series.x[i]);
+        y.push_back(series.y[i]);
+    }
+    series.x = std::move(x);
+    series.y = std::move(y);
+}
+
+/// A single curve needs no legend: its axis names it.
+void drop_lone_legend(Plot& plot) {
+    if (plot.series.size() == 1) plot.series.front().label.clear();
+}
+
 Plot plot_by(const std::string& x_label, const std::string& y_label) {
     Plot plot;
     plot.x.label = x_label;
@@ -91,6 +108,8 @@ Figure curve_figure(const TrainingReport& report, const std::string& heading,
         return curve;
     };
     add_curves(figure.plot, label, curves_of(report, get), Series::Style::line);
+    for (Series& series : figure.plot.series) drop_repeats(series);
+    drop_lone_legend(figure.plot);
     return figure;
 }
 
@@ -105,6 +124,7 @@ void add_layer_numbers(std::vector<Figure>& figures, const TrainingReport& repor
     if (curves.empty()) return;
     Figure figure{heading, plot_by("layer k", letter), caption};
     add_curves(figure.plot, letter, curves, Series::Style::line_points);
+    drop_lone_legend(figure.plot);
     figures.push_back(std::move(figure));
 }
 

@@ -60,18 +60,22 @@ std::vector<KeyFigure> key_figures_of(const TrainingReport& report) {
     const auto gap =
         over_seeds(report, [](const auto& s) { return s.test.nmse_db - s.train.nmse_db; });
     const auto energy = over_seeds(report, [](const auto& s) { return s.test.energy_nmse_db; });
-    std::vector<KeyFigure> figures{
+    const auto seconds = over_seeds(report, [](const SeedReport& s) {
+        double sum = 0;
+        for (const auto& stage : s.seconds) sum += stage.second;
+        return sum;
+    });
+    return {
         {"Test nmse", decimal(test, 2), "dB", fmt::format("{} dB by energy", decimal(energy, 2))},
-        {"Training nmse", decimal(train, 2), "dB", ""},
+        {"Training nmse", decimal(train, 2), "dB", "on the signals it learned from"},
         {"Gap", decimal(gap, 2), "dB", "test above training"},
+        {"Time to recover", rounded(or_nan(report.microseconds)), "µs", "a signal"},
         {"Stored, the paper's way", grouped(report.bits.paper), "bits",
          bytes_of_bits(report.bits.paper) + ": weights and thresholds"},
         {"Stored in all", grouped(report.bits.total), "bits",
          bytes_of_bits(report.bits.total) + ", operator and scales included"},
-        {"Links", grouped(report.links), "", "weights that the structure allows, all layers"}};
-    if (report.microseconds)
-        figures.push_back({"Time", rounded(*report.microseconds), "µs", "a signal"});
-    return figures;
+        {"Links", grouped(report.links), "", "weights of all layers that the structure allows"},
+        {"Training time", decimal(seconds, 1), "s", "a seed"}};
 }
 
 Table comparison_of(const TrainingReport& report) {
@@ -112,10 +116,11 @@ Table stages_table(const TrainingReport& report) {
         const Spread seconds = over_seeds(report, [&](const SeedReport& s) {
             return i < s.seconds.size() ? s.seconds[i].second : or_nan({});
         });
-        table.rows.push_back({{stage.name, grouped(stage.epochs), rounded(stage.learning_rate),
-                               std::string(to_string(stage.schedule)),
-                               std::string(to_string(stage.projection)), decimal(seconds, 1)},
-                              false});
+        table.rows.push_back(
+            {{stage.name, grouped(stage.epochs), fmt::format("{:g}", stage.learning_rate),
+              std::string(to_string(stage.schedule)), std::string(to_string(stage.projection)),
+              decimal(seconds, 1)},
+             false});
     }
     return table;
 }
@@ -139,10 +144,11 @@ SeedReport SeedReport::of(std::uint64_t seed, const TrainResult& result) {
 
 std::string training_report(const TrainingReport& report) {
     Page page("pibinn training report", title_of(report), facts_of(report));
+    if (!report.problem.empty()) page.paragraph(report.problem);
     page.key_figures(key_figures_of(report));
 
     if (!report.comparison.empty()) {
-        page.section("Beside what you would pick instead", report.problem);
+        page.section("Beside what you would pick instead", "The same test signals by other means.");
         page.table(comparison_of(report));
     }
     page.section("Learning curve", report.seeds.size() > 1
