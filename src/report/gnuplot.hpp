@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+
+namespace pibinn {
+
+struct Plot;
+
+/// The commands that make gnuplot draw a plot after `terminal`, data included. Text of the caller
+/// is quoted so that none of it can be a command.
+std::string gnuplot_script(const Plot& plot, const std::string& terminal);
+
+/// What gnuplot writes to its standard output when given the script.
+std::string run_gnuplot(const std::string& script);
+
+/// Axes and text are drawn in this colour, so that a page can put its own in its place.
+inline constexpr unsigned kInk[3] = {38, 44, 56};
+
+}  // namespace pibinn

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pibinn {
+
+/// A drawing of numbers, described without a word about who draws it.
+struct Axis {
+    enum class Scale { linear, log };
+
+    std::string label;
+    Scale scale = Scale::linear;
+    std::optional<double> min;  ///< from the data unless given
+    std::optional<double> max;
+    bool whole = false;  ///< counts something: no ticks between whole numbers
+};
+
+struct Series {
+    enum class Style {
+        line,
+        line_points,
+        points,   ///< filled
+        circles,  ///< open
+        stems     ///< a thin line from zero up to a filled point
+    };
+
+    std::string label;  ///< in the legend; empty leaves the series out of it
+    std::vector<double> x;
+    std::vector<double> y;  ///< a value that cannot be drawn (NaN, 0 on a log axis) leaves a gap
+    Style style = Style::line;
+    std::size_t color = 0;  ///< index in the palette
+    bool faint = false;     ///< thin and pale: one of many, with the main thing drawn over it
+};
+
+struct ReferenceLine {
+    enum class Direction { vertical, horizontal };
+
+    Direction direction = Direction::vertical;
+    double at = 0;
+    std::string label;
+};
+
+struct Plot {
+    std::string title;
+    Axis x;
+    Axis y;
+    std::vector<Series> series;  ///< later ones are drawn over earlier ones
+    std::vector<ReferenceLine> lines;
+    std::size_t width = 540;  ///< pixels of the SVG; a PNG has twice as many
+    std::size_t height = 320;
+};
+
+/// The SVG document of a plot, drawn by gnuplot. Without gnuplot an io error that names the
+/// package.
+std::string plot_svg(const Plot& plot);
+/// The same as a PNG file, written whole or not at all.
+void plot_png(const Plot& plot, const std::filesystem::path& path);
+
+}  // namespace pibinn

@@ -1,0 +1,193 @@
+#include "report/training_plots.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "report/numbers.hpp"
+
+namespace pibinn {
+
+namespace {
+
+using Curve = std::vector<double>;
+
+// Entries of a signal that can still be told apart in a figure.
+constexpr std::size_t kMostEntries = 300;
+
+/// What of a seed is drawn: get(seed) is one curve, its points at 1, 2, ...
+template <class Get>
+std::vector<Curve> curves_of(const TrainingReport& report, const Get& get) {
+    std::vector<Curve> curves;
+    for (const SeedReport& seed : report.seeds) {
+        Curve curve = get(seed);
+        if (!curve.empty()) curves.push_back(std::move(curve));
+    }
+    return curves;
+}
+
+Curve counted(std::size_t count) {
+    Curve x;
+    for (std::size_t i = 1; i <= count; ++i) x.push_back(static_cast<double>(i));
+    return x;
+}
+
+/// The mean over the seeds, as far as all of them go.
+Curve mean_of(const std::vector<Curve>& curves) {
+    std::size_t length = curves.front().size();
+    for (const Curve& c : curves) length = std::min(length, c.size());
+    Curve mean(length, 0.0);
+    for (const Curve& c : curves)
+        for (std::size_t i = 0; i < length; ++i) mean[i] += c[i];
+    for (double& v : mean) v /= static_cast<double>(curves.size());
+    return mean;
+}
+
+void add_curves(Plot& plot, const std::string& label, const std::vector<Curve>& curves,
+                Series::Style style) {
+    if (curves.empty()) return;
+    std::size_t color = 0;
+    for (const Series& s : plot.series) color = std::max(color, s.color + 1);
+    if (curves.size() > 1)
+        for (const Curve& c : curves)
+            plot.series.push_back({"", counted(c.size()), c, Series::Style::line, color, true});
+    const Curve mean = mean_of(curves);
+    const std::string name = curves.size() > 1 ? label + ", mean" : label;
+    plot.series.push_back({name, counted(mean.size()), mean, style, color, false});
+}
+
+/// Values that are only kept from the last measurement would draw stairs where there are none.
+void drop_repeats(Series& series) {
+    Curve x, y;
+    for (std::size_t i = 0; i < series.y.size(); ++i) {
+        if (i > 0 && i + 1 < series.y.size() && series.y[i] == series.y[i - 1]) continue;
+        x.push_back(series.x[i]);
+        y.push_back(series.y[i]);
+    }
+    series.x = std::move(x);
+    series.y = std::move(y);
+}
+
+/// A single curve needs no legend: its axis names it.
+void drop_lone_legend(Plot& plot) {
+    if (plot.series.size() == 1) plot.series.front().label.clear();
+}
+
+Plot plot_by(const std::string& x_label, const std::string& y_label) {
+    Plot plot;
+    plot.x.label = x_label;
+    plot.x.whole = true;
+    plot.y.label = y_label;
+    return plot;
+}
+
+/// A vertical line at the first epoch of every stage that was reached.
+std::vector<ReferenceLine> stage_lines(const TrainingReport& report) {
+    std::vector<ReferenceLine> lines;
+    if (report.seeds.empty()) return lines;
+    const std::vector<EpochRecord>& history = report.seeds.front().history;
+    for (std::size_t i = 0; i < history.size(); ++i) {
+        const std::size_t stage = history[i].stage;
+        if (i > 0 && history[i - 1].stage == stage) continue;
+        const auto& stages = report.recipe.stages;
+        lines.push_back({ReferenceLine::Direction::vertical, static_cast<double>(i + 1),
+                         stage < stages.size() ? stages[stage].name : std::to_string(stage + 1)});
+    }
+    return lines;
+}
+
+Figure curve_figure(const TrainingReport& report, const std::string& heading,
+                    double EpochRecord::*value, Axis::Scale scale, const std::string& y_label,
+                    const std::string& label) {
+    Figure figure{heading, plot_by("epoch", y_label), {}};
+    figure.plot.y.scale = scale;
+    figure.plot.lines = stage_lines(report);
+    const auto get = [&](const SeedReport& seed) {
+        Curve curve;
+        for (const EpochRecord& r : seed.history) curve.push_back(r.*value);
+        return curve;
+    };
+    add_curves(figure.plot, label, curves_of(report, get), Series::Style::line);
+    for (Series& series : figure.plot.series) drop_repeats(series);
+    drop_lone_legend(figure.plot);
+    return figure;
+}
+
+/// The figure of one trained number a layer; nothing when the network has none.
+void add_layer_numbers(std::vector<Figure>& figures, const TrainingReport& report,
+                       std::vector<float> SeedReport::*numbers, const std::string& heading,
+                       const std::string& letter, const std::string& caption) {
+    const auto get = [&](const SeedReport& seed) {
+        return Curve((seed.*numbers).begin(), (seed.*numbers).end());
+    };
+    const std::vector<Curve> curves = curves_of(report, get);
+    if (curves.empty()) return;
+    Figure figure{heading, plot_by("layer k", letter), caption};
+    add_curves(figure.plot, letter, curves, Series::Style::line_points);
+    drop_lone_legend(figure.plot);
+    figures.push_back(std::move(figure));
+}
+
+/// The entries that are not zero; zeros would only line the axis.
+Series entries(const std::string& label, const std::vector<float>& signal, Series::Style style,
+               std::size_t color) {
+    Series series{label, {}, {}, style, color, false};
+    for (std::size_t i = 0; i < std::min(signal.size(), kMostEntries); ++i) {
+        if (signal[i] == 0) continue;
+        series.x.push_back(static_cast<double>(i + 1));
+        series.y.push_back(signal[i]);
+    }
+    return series;
+}
+
+}  // namespace
+
+std::vector<Figure> learning_curves(const TrainingReport& report) {
+    return {curve_figure(report, "Training loss", &EpochRecord::loss, Axis::Scale::log,
+                         fmt::format("loss ({})", to_string(report.recipe.loss)), "loss"),
+            curve_figure(report, "Test error", &EpochRecord::test_nmse_db, Axis::Scale::linear,
+                         "nmse (dB)", "test nmse")};
+}
+
+std::vector<Figure> layer_figures(const TrainingReport& report) {
+    std::vector<Figure> figures;
+    Figure error{"Error after each layer", plot_by("layer k", "nmse (dB)"), {}};
+    for (const bool test : {false, true})
+        add_curves(error.plot, test ? "test" : "training",
+                   curves_of(report,
+                             [&](const SeedReport& seed) {
+                                 return test ? seed.test_nmse_db_per_layer
+                                             : seed.train_nmse_db_per_layer;
+                             }),
+                   Series::Style::line_points);
+    figures.push_back(std::move(error));
+    add_layer_numbers(figures, report, &SeedReport::theta, "Thresholds", "θ",
+                      report.spec.update.residual_threshold
+                          ? "Each multiplies the mean absolute residual of the signal at hand."
+                          : "The same for every signal.");
+    add_layer_numbers(figures, report, &SeedReport::beta, "Momentum", "β",
+                      "How far a layer goes on in the direction of the last step.");
+    add_layer_numbers(figures, report, &SeedReport::omega, "Onsager term", "ω",
+                      "How much of the last residual a layer takes into its own.");
+    return figures;
+}
+
+std::vector<Figure> signal_figures(const TrainingReport& report) {
+    std::vector<Figure> figures;
+    for (const RecoveredSignal& signal : report.signals) {
+        Figure figure{signal.label, plot_by("entry", "value"), {}};
+        const std::size_t n = signal.truth.size();
+        figure.plot.x.min = 0;
+        figure.plot.x.max = static_cast<double>(std::min(n, kMostEntries) + 1);
+        figure.plot.series.push_back(
+            entries("recovered", signal.recovered, Series::Style::stems, 0));
+        figure.plot.series.push_back(entries("truth", signal.truth, Series::Style::circles, 1));
+        figure.plot.lines.push_back({ReferenceLine::Direction::horizontal, 0, ""});
+        if (n > kMostEntries)
+            figure.caption = fmt::format("The first {} of {} entries.", kMostEntries, grouped(n));
+        figures.push_back(std::move(figure));
+    }
+    return figures;
+}
+
+}  // namespace pibinn

@@ -1,0 +1,178 @@
+#include "report/training_report.hpp"
+
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "report/html.hpp"
+#include "report/numbers.hpp"
+#include "report/training_plots.hpp"
+
+namespace pibinn {
+
+namespace {
+
+template <class Get>
+Spread over_seeds(const TrainingReport& report, const Get& get) {
+    std::vector<double> values;
+    for (const SeedReport& seed : report.seeds) values.push_back(get(seed));
+    return spread(values);
+}
+
+double or_nan(const std::optional<double>& value) {
+    return value.value_or(std::numeric_limits<double>::quiet_NaN());
+}
+
+std::string title_of(const TrainingReport& report) {
+    const bool unrolled = report.spec.architecture == Architecture::unrolled;
+    return fmt::format("A {} {} network of {} layers", to_string(report.spec.weights),
+                       unrolled ? "unrolled" : "fully connected", report.spec.layers);
+}
+
+std::string seeds_of(const TrainingReport& report) {
+    if (report.seeds.size() == 1) return fmt::format("seed {}", report.seeds.front().seed);
+    std::string text;
+    for (const SeedReport& seed : report.seeds)
+        text += fmt::format("{}{}", text.empty() ? "seeds " : ", ", seed.seed);
+    return text;
+}
+
+std::vector<std::string> facts_of(const TrainingReport& report) {
+    std::vector<std::string> facts;
+    facts.push_back(fmt::format("{} × {} {}", report.m, report.n, to_string(report.structure)));
+    if (report.repeat > 1)
+        facts.push_back(fmt::format("{} × {} block, {} times", report.m / report.repeat,
+                                    report.n / report.repeat, report.repeat));
+    facts.push_back(fmt::format("K = {} layers", report.spec.layers));
+    facts.push_back(fmt::format("{} weights", to_string(report.spec.weights)));
+    if (report.spec.architecture == Architecture::unrolled)
+        facts.push_back(fmt::format("{} update", to_string(report.spec.update)));
+    facts.push_back(fmt::format("{} activation", to_string(report.spec.activation)));
+    facts.push_back(fmt::format("recipe {}", report.recipe.name));
+    if (!report.seeds.empty()) facts.push_back(seeds_of(report));
+    if (!report.device.empty()) facts.push_back(report.device);
+    return facts;
+}
+
+std::vector<KeyFigure> key_figures_of(const TrainingReport& report) {
+    const auto test = over_seeds(report, [](const auto& s) { return s.test.nmse_db; });
+    const auto train = over_seeds(report, [](const auto& s) { return s.train.nmse_db; });
+    const auto gap =
+        over_seeds(report, [](const auto& s) { return s.test.nmse_db - s.train.nmse_db; });
+    const auto energy = over_seeds(report, [](const auto& s) { return s.test.energy_nmse_db; });
+    const auto seconds = over_seeds(report, [](const SeedReport& s) {
+        double sum = 0;
+        for (const auto& stage : s.seconds) sum += stage.second;
+        return sum;
+    });
+    return {
+        {"Test nmse", decimal(test, 2), "dB", fmt::format("{} dB by energy", decimal(energy, 2))},
+        {"Training nmse", decimal(train, 2), "dB", "on the signals it learned from"},
+        {"Gap", decimal(gap, 2), "dB", "test above training"},
+        {"Time to recover", rounded(or_nan(report.microseconds)), "µs", "a signal"},
+        {"Stored, the paper's way", grouped(report.bits.paper), "bits",
+         bytes_of_bits(report.bits.paper) + ": weights and thresholds"},
+        {"Stored in all", grouped(report.bits.total), "bits",
+         bytes_of_bits(report.bits.total) + ", operator and scales included"},
+        {"Links", grouped(report.links), "", "weights of all layers that the structure allows"},
+        {"Training time", decimal(seconds, 1), "s", "a seed"}};
+}
+
+Table comparison_of(const TrainingReport& report) {
+    Table table;
+    table.columns = {{"Method", false},     {"nmse (dB)", true},   {"energy nmse (dB)", true},
+                     {"µs a signal", true}, {"stored bits", true}, {"", true}};
+    for (const ComparisonRow& row : report.comparison)
+        table.rows.push_back(
+            {{row.method, decimal(or_nan(row.nmse_db), 2), decimal(or_nan(row.energy_nmse_db), 2),
+              rounded(or_nan(row.microseconds)), row.bits ? grouped(*row.bits) : "–",
+              row.bits ? bytes_of_bits(*row.bits) : ""},
+             row.ours});
+    return table;
+}
+
+Table seeds_table(const TrainingReport& report) {
+    Table table;
+    table.columns = {{"Seed", true},
+                     {"test nmse (dB)", true},
+                     {"training nmse (dB)", true},
+                     {"test energy nmse (dB)", true},
+                     {"support F1", true},
+                     {"scale λ", true}};
+    for (const SeedReport& s : report.seeds)
+        table.rows.push_back({{std::to_string(s.seed), decimal(s.test.nmse_db, 2),
+                               decimal(s.train.nmse_db, 2), decimal(s.test.energy_nmse_db, 2),
+                               decimal(s.test.support_f1, 3), s.scale > 0 ? rounded(s.scale) : "–"},
+                              false});
+    return table;
+}
+
+Table stages_table(const TrainingReport& report) {
+    Table table;
+    table.columns = {{"Stage", false},    {"epochs", true},      {"learning rate", true},
+                     {"schedule", false}, {"projection", false}, {"seconds", true}};
+    for (std::size_t i = 0; i < report.recipe.stages.size(); ++i) {
+        const Stage& stage = report.recipe.stages[i];
+        const Spread seconds = over_seeds(report, [&](const SeedReport& s) {
+            return i < s.seconds.size() ? s.seconds[i].second : or_nan({});
+        });
+        table.rows.push_back(
+            {{stage.name, grouped(stage.epochs), fmt::format("{:g}", stage.learning_rate),
+              std::string(to_string(stage.schedule)), std::string(to_string(stage.projection)),
+              decimal(seconds, 1)},
+             false});
+    }
+    return table;
+}
+
+}  // namespace
+
+SeedReport SeedReport::of(std::uint64_t seed, const TrainResult& result) {
+    const Model& model = result.model;
+    return {seed,
+            result.train,
+            result.test,
+            result.train_nmse_db_per_layer,
+            result.test_nmse_db_per_layer,
+            result.history,
+            result.seconds,
+            model.scale(),
+            model.theta,
+            model.beta,
+            model.omega};
+}
+
+std::string training_report(const TrainingReport& report) {
+    Page page("pibinn training report", title_of(report), facts_of(report));
+    if (!report.problem.empty()) page.paragraph(report.problem);
+    page.key_figures(key_figures_of(report));
+
+    if (!report.comparison.empty()) {
+        page.section("Beside what you would pick instead", "The same test signals by other means.");
+        page.table(comparison_of(report));
+    }
+    page.section("Learning curve", report.seeds.size() > 1
+                                       ? "One thin curve a seed; dashed lines mark the stages."
+                                       : "Dashed lines mark the stages.");
+    page.figures(learning_curves(report));
+    page.section("Layer by layer");
+    page.figures(layer_figures(report));
+    if (!report.signals.empty()) {
+        page.section("Recovered signals", "Signals of the test set that training never saw.");
+        page.figures(signal_figures(report));
+    }
+    if (report.seeds.size() > 1) {
+        page.section("Seeds", "Above: mean ± standard deviation over the seeds.");
+        page.table(seeds_table(report));
+    }
+    page.section("How it was made",
+                 fmt::format("Recipe {}: {} loss, batches of {}, augmentation {}.",
+                             report.recipe.name, to_string(report.recipe.loss), report.recipe.batch,
+                             to_string(report.recipe.augment)));
+    page.table(stages_table(report));
+    if (!report.command.empty()) page.code(report.command);
+    if (!report.config.empty()) page.code(report.config);
+    return page.html("pibinn " + report.version);
+}
+
+}  // namespace pibinn

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "pibinn/metrics.hpp"
+#include "pibinn/model.hpp"
+#include "pibinn/network.hpp"
+#include "pibinn/recipe.hpp"
+#include "pibinn/train.hpp"
+
+namespace pibinn {
+
+/// What one seed gave.
+struct SeedReport {
+    std::uint64_t seed = 1;
+    Metrics train, test;
+    std::vector<double> train_nmse_db_per_layer, test_nmse_db_per_layer;
+    std::vector<EpochRecord> history;
+    std::vector<std::pair<std::string, double>> seconds;  ///< per stage
+    double scale = 0;
+    std::vector<float> theta, beta, omega;
+
+    static SeedReport of(std::uint64_t seed, const TrainResult& result);
+};
+
+/// One way to recover the same signals; what was not measured stays empty.
+struct ComparisonRow {
+    std::string method;
+    std::optional<double> nmse_db, energy_nmse_db;
+    std::optional<double> microseconds;  ///< a signal
+    std::optional<std::size_t> bits;     ///< stored
+    bool ours = false;
+};
+
+/// A signal of the test set and what became of it.
+struct RecoveredSignal {
+    std::string label;
+    std::vector<float> truth, recovered;
+};
+
+/// All that the page of a training tells: plain data, made by whoever ran it.
+struct TrainingReport {
+    std::string problem;  ///< a line on signals and noise
+    StructureKind structure = StructureKind::dense;
+    std::size_t m = 0, n = 0;  ///< of the whole operator
+    std::size_t repeat = 1;
+    NetworkSpec spec;
+    Recipe recipe;
+    std::size_t links = 0;  ///< of all layers
+    BitCount bits;
+    std::optional<double> microseconds;  ///< a signal
+    std::string device;                  ///< where it was trained, in words
+    std::vector<SeedReport> seeds;
+    std::vector<RecoveredSignal> signals;
+    std::vector<ComparisonRow> comparison;
+    std::string command;  ///< that makes this run again
+    std::string config;   ///< the configuration in full
+    std::string version;
+};
+
+/// The HTML page of one training run, of one seed or several.
+std::string training_report(const TrainingReport& report);
+
+}  // namespace pibinn
