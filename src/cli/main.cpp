@@ -1,3 +1,4 @@
+#include <csignal>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -8,6 +9,7 @@
 #include "cli/console.hpp"
 #include "cli/verbs.hpp"
 #include "cli/version_text.hpp"
+#include "core/file.hpp"
 #include "core/names.hpp"
 #include "pibinn/error.hpp"
 
@@ -52,7 +54,16 @@ int exit_code(ErrorKind kind) {
     return kind == ErrorKind::failed || kind == ErrorKind::internal ? 1 : 2;
 }
 
+/// Told to stop, the program leaves no half-written file and dies of the signal, as a shell
+/// expects.
+void stop(int signal) {
+    remove_temporaries();
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);
+}
+
 int run(const Arguments& words) {
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, stop);
     try {
         dispatch(words);
         return 0;
