@@ -58,12 +58,24 @@ int exit_code(ErrorKind kind) {
 /// expects.
 void stop(int signal) {
     remove_temporaries();
-    std::signal(signal, SIG_DFL);
     std::raise(signal);
 }
 
+void remove_temporaries_when_stopped() {
+    struct sigaction action = {};
+    action.sa_handler = stop;
+    // Within the handler the signal is its deadly self again, and not held back until the end.
+    action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_NODEFER;
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+        struct sigaction before = {};
+        ::sigaction(signal, nullptr, &before);
+        // Under nohup, for one, a signal is to be ignored.
+        if (before.sa_handler != SIG_IGN) ::sigaction(signal, &action, nullptr);
+    }
+}
+
 int run(const Arguments& words) {
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, stop);
+    remove_temporaries_when_stopped();
     try {
         dispatch(words);
         return 0;
