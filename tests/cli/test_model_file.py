@@ -111,8 +111,8 @@ def with_structure(**fields):
 
 def duplicate_name(path):
     header, buffer = parts(path)
-    text = json.dumps(header)
-    return assemble((text[:-1] + ', "theta": ' + json.dumps(header["theta"]) + "}").encode(), buffer)
+    text = json.dumps(header)[:-1] + ', "theta": ' + json.dumps(header["theta"]) + "}"
+    return assemble(text.encode(), buffer)
 
 
 def nan_theta(path):

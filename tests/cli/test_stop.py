@@ -16,7 +16,7 @@ def temporaries(folder):
 def stop_while_writing(folder, how, before=signal.SIG_DFL):
     """Sends `how` as soon as a temporary file is there; whether that ended the program."""
     program = subprocess.Popen(
-        [str(PROGRAM), "sample", "--set", "problem.train=200000", "--out", str(folder)],
+        [str(PROGRAM), "sample", "--set", "problem.train=60000", "--out", str(folder)],
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
         preexec_fn=lambda: signal.signal(how, before))
     try:
