@@ -27,9 +27,10 @@ using nlohmann::ordered_json;
 
 /// Weights are chosen on so many training signals, never on the signals that judge.
 constexpr std::size_t kTuningSignals = 500;
-constexpr std::array kLambdas{0.001, 0.003, 0.01, 0.03, 0.06, 0.1, 0.2, 0.3};
+constexpr std::array kLambdas{0.003, 0.006, 0.01, 0.02, 0.04, 0.07, 0.1, 0.15};
 constexpr std::array kThetas{0.003, 0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.2};
 constexpr std::size_t kLayers = 10;
+constexpr std::size_t kMethods = 8;
 
 /// One line of the comparison.
 struct Entry {
@@ -42,8 +43,8 @@ struct Entry {
 /// The problem, the judge, and what was found so far.
 class Comparison {
 public:
-    Comparison(Problem problem, std::size_t steps, Console& console, ThreadPool& pool)
-        : problem_(std::move(problem)), steps_(steps), console_(console), pool_(pool) {
+    Comparison(Problem problem, Console& console, ThreadPool& pool)
+        : problem_(std::move(problem)), console_(console), pool_(pool) {
         const std::size_t rows = std::min(kTuningSignals, problem_.train.x.rows());
         tuning_.x = copy(problem_.train.x.view().row_range(0, rows));
         tuning_.y = copy(problem_.train.y.view().row_range(0, rows));
@@ -113,12 +114,11 @@ private:
             microseconds_each(problem_.test.x.rows(), [&] { estimate = solve(); });
         entries_.push_back(
             {std::move(method), measure(problem_.test.x, estimate), microseconds, stored_bits});
-        console_.progress({"demo", entries_.size(), steps_, entries_.back().method});
+        console_.progress({"demo", entries_.size(), kMethods, entries_.back().method});
     }
 
     Problem problem_;
     DataSet tuning_;
-    std::size_t steps_;
     Console& console_;
     ThreadPool& pool_;
     std::vector<Entry> entries_;
@@ -165,11 +165,12 @@ void run_demo(const Arguments& arguments) {
     line.required("--out", folder, "folder for demo.json and the model; made if missing", "DIR");
     if (!line.parse(arguments)) return;
     Console console(line.speech());
+    console.progress({"demo", 0, kMethods, "problem"});
     make_folder(folder);
     ThreadPool pool(line.threads());
     const Config config;
 
-    Comparison comparison(make_problem(config, pool), 8, console, pool);
+    Comparison comparison(make_problem(config, pool), console, pool);
     for (const std::size_t iterations : {20, 100}) {
         comparison.add_lasso(LassoMethod::ista, iterations);
         comparison.add_lasso(LassoMethod::fista, iterations);

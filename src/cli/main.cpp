@@ -1,3 +1,4 @@
+#include <csignal>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -8,6 +9,7 @@
 #include "cli/console.hpp"
 #include "cli/verbs.hpp"
 #include "cli/version_text.hpp"
+#include "core/file.hpp"
 #include "core/names.hpp"
 #include "pibinn/error.hpp"
 
@@ -52,7 +54,28 @@ int exit_code(ErrorKind kind) {
     return kind == ErrorKind::failed || kind == ErrorKind::internal ? 1 : 2;
 }
 
+/// Told to stop, the program leaves no half-written file and dies of the signal, as a shell
+/// expects.
+void stop(int signal) {
+    remove_temporaries();
+    std::raise(signal);
+}
+
+void remove_temporaries_when_stopped() {
+    struct sigaction action = {};
+    action.sa_handler = stop;
+    // Within the handler the signal is its deadly self again, and not held back until the end.
+    action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_NODEFER;
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+        struct sigaction before = {};
+        ::sigaction(signal, nullptr, &before);
+        // Under nohup, for one, a signal is to be ignored.
+        if (before.sa_handler != SIG_IGN) ::sigaction(signal, &action, nullptr);
+    }
+}
+
 int run(const Arguments& words) {
+    remove_temporaries_when_stopped();
     try {
         dispatch(words);
         return 0;

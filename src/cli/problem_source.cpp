@@ -86,11 +86,11 @@ Operator load_operator(const std::string& file, StructureKind structure, std::si
     switch (structure) {
         case StructureKind::dense:
             return Operator::from_dense(a);
-        case StructureKind::repeated:
-            return {Structure::repeated(a.rows(), a.cols(), repeat), [&] {
-                        const Operator block = Operator::from_dense(a);
-                        return AlignedBuffer<float>(block.values().begin(), block.values().end());
-                    }()};
+        case StructureKind::repeated: {
+            const Operator block = Operator::from_dense(a);
+            return {Structure::repeated(a.rows(), a.cols(), repeat),
+                    {block.values().begin(), block.values().end()}};
+        }
         case StructureKind::blocks: {
             if (a.rows() % repeat != 0 || a.cols() % repeat != 0)
                 fail_input(fmt::format("'{}' is {} x {}, which {} equal blocks do not tile", file,

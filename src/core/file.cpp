@@ -1,5 +1,7 @@
 #include "core/file.hpp"
 
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 
@@ -17,6 +19,33 @@ namespace {
     if (error == ENOSPC || error == EDQUOT) fail_io(why, "free some space or choose another --out");
     if (error == ENOENT) fail_io(why, "create the folder first or choose another path");
     fail_io(why, "check that the folder exists and may be written to");
+}
+
+/// Names of files being written, in memory that a signal handler can read at any time. More files
+/// at once than this, or longer names, are written all the same but not noted.
+struct NotedName {
+    std::atomic<bool> taken = false;
+    std::atomic<bool> complete = false;
+    char name[1024] = {};
+};
+std::array<NotedName, 16> noted_names;
+
+int note(const std::filesystem::path& path) noexcept {
+    const std::string& name = path.native();
+    for (std::size_t i = 0; i < noted_names.size(); ++i) {
+        NotedName& slot = noted_names[i];
+        if (name.size() >= sizeof slot.name || slot.taken.exchange(true)) continue;
+        std::memcpy(slot.name, name.c_str(), name.size() + 1);
+        slot.complete = true;
+        return static_cast<int>(i);
+    }
+    return -1;
+}
+
+void forget(int noted) noexcept {
+    if (noted < 0) return;
+    noted_names[static_cast<std::size_t>(noted)].complete = false;
+    noted_names[static_cast<std::size_t>(noted)].taken = false;
 }
 
 bool is_special(const std::filesystem::path& path) {
@@ -50,15 +79,23 @@ AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
         fail_io("cannot write '" + path_.string() + "': it is a folder", "give the path of a file");
     // A device or a pipe cannot be replaced by a rename: it is written to as it is.
     temporary_ = path_;
-    if (!is_special(path_)) temporary_ += ".tmp-" + std::to_string(::getpid());
+    if (!is_special(path_)) {
+        temporary_ += ".tmp-" + std::to_string(::getpid());
+        noted_ = note(temporary_);
+    }
     descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    if (descriptor_ < 0) fail_write(path_, errno);
+    if (descriptor_ < 0) {
+        const int error = errno;
+        forget(noted_);
+        fail_write(path_, error);
+    }
 }
 
 AtomicFile::~AtomicFile() {
     if (descriptor_ < 0) return;
     ::close(descriptor_);
     if (temporary_ != path_) ::unlink(temporary_.c_str());
+    forget(noted_);
 }
 
 void AtomicFile::write(const void* data, std::size_t bytes) {
@@ -78,6 +115,12 @@ void AtomicFile::commit() {
         fail_write(path_, errno);
     ::close(descriptor_);
     descriptor_ = -1;
+    forget(noted_);
+}
+
+void remove_temporaries() noexcept {
+    for (const NotedName& slot : noted_names)
+        if (slot.complete) ::unlink(slot.name);
 }
 
 void write_file(const std::filesystem::path& path, const std::string& content) {

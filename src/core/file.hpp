@@ -30,7 +30,12 @@ private:
     std::filesystem::path path_;
     std::filesystem::path temporary_;
     int descriptor_ = -1;
+    int noted_ = -1;  ///< where remove_temporaries() finds the temporary name
 };
+
+/// Removes the temporary files of all AtomicFiles that are being written. Safe in a signal handler:
+/// this is how a program that is told to stop leaves nothing behind.
+void remove_temporaries() noexcept;
 
 void write_file(const std::filesystem::path& path, const std::string& content);
 
