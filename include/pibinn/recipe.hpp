@@ -57,6 +57,10 @@ struct Stage {
     double clip = 0;
     /// `l1`: the prox weight beta grows linearly from 0 to this over the stage.
     double l1_weight = 1;
+    /// Adam's averaging of the weights' gradient. Straight-through signs flip by noise at any rate;
+    /// a longer average makes them flip by signal.
+    double momentum = 0.9;
+    std::size_t batch = 0;  ///< of this stage; 0 is the recipe's
     /// The rate of theta, beta, omega and scale relative to that of the weights.
     double scalar_rate = 1;
 

@@ -156,6 +156,14 @@ void ConfigDocument::read(std::string_view section, std::span<const ConfigKey> k
     }
 }
 
+void ConfigDocument::read_each(std::string_view section, std::string_view key,
+                               const std::function<void(const ConfigValue&)>& set) const {
+    for (const toml::table& layer : layers_)
+        if (const toml::table* const table = table_of(layer, section))
+            if (const toml::node* const node = table->get(key))
+                set(ConfigValue(dotted(section, key), *node));
+}
+
 void read_table(const std::string& prefix, const toml::table& table,
                 std::span<const ConfigKey> keys) {
     require_known(prefix, table, keys);

@@ -69,6 +69,11 @@ public:
     /// keys that stand before all sections.
     void read(std::string_view section, std::span<const ConfigKey> keys) const;
 
+    /// Calls set() for a key in every layer that has it, the file first: for values that add up
+    /// instead of replacing each other.
+    void read_each(std::string_view section, std::string_view key,
+                   const std::function<void(const ConfigValue&)>& set) const;
+
 private:
     /// The table of a section in one layer, or null.
     const toml::table* table_of(const toml::table& layer, std::string_view section) const;

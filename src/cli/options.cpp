@@ -100,10 +100,21 @@ void ConfigOptions::add_to(CommandLine& line) {
     line.optional("--seed", seed_, "seed of everything random (1)", "N");
 }
 
-Config ConfigOptions::load() const {
-    Config config = read_config(file_, sets_);
+ConfigDocument ConfigOptions::document() const { return ConfigDocument(file_, sets_); }
+
+Config ConfigOptions::load() const { return load(document()); }
+
+Config ConfigOptions::load(const ConfigDocument& document) const {
+    Config config = read_config(document);
     if (seed_) config.seed = *seed_;
     return config;
+}
+
+std::string ConfigOptions::words() const {
+    std::string words = file_;
+    for (const std::string& set : sets_) words += fmt::format("{}--set '{}'", words.empty() ? "" : " ", set);
+    if (seed_) words += fmt::format("{}--seed {}", words.empty() ? "" : " ", *seed_);
+    return words;
 }
 
 }  // namespace pibinn::cli

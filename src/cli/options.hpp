@@ -10,6 +10,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/config.hpp"
+#include "cli/config_document.hpp"
 #include "cli/console.hpp"
 #include "cli/verbs.hpp"
 
@@ -56,6 +57,11 @@ class ConfigOptions {
 public:
     void add_to(CommandLine& line);
     Config load() const;
+    /// The same, with the document it came from, for who reads further sections.
+    Config load(const ConfigDocument& document) const;
+    ConfigDocument document() const;
+    /// The words that name this configuration on a command line.
+    std::string words() const;
 
 private:
     std::string file_;

@@ -9,6 +9,7 @@ std::span<const Verb> all_verbs() {
         Verb{"demo", "solve the embedded default problem by every method and compare", run_demo},
         Verb{"sample", "write the problem of a configuration as arrays", run_sample},
         Verb{"init", "make the untrained network of a configuration", run_init},
+        Verb{"train", "train the network of a configuration", run_train},
         Verb{"eval", "measure how well a model recovers known signals", run_eval},
         Verb{"recover", "recover signals from measurements with a model", run_recover},
         Verb{"solve", "recover signals with a reference solver instead of a model", run_solve},

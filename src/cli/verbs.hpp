@@ -27,5 +27,6 @@ void run_inspect(const Arguments& arguments);
 void run_recover(const Arguments& arguments);
 void run_sample(const Arguments& arguments);
 void run_solve(const Arguments& arguments);
+void run_train(const Arguments& arguments);
 
 }  // namespace pibinn::cli

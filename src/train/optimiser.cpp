@@ -33,6 +33,7 @@ void Optimiser::step(const Stage& stage, double rate, const ParameterStore& grad
     AdamStep adam;
     adam.step = ++steps_;
     adam.rate = static_cast<float>(rate);
+    adam.beta1 = static_cast<float>(stage.momentum);
     if (stage.trains_weights)
         for (std::size_t k = 1; k <= latent.layout().layers(); ++k) {
             const double norm = std::sqrt(backend.squared_norm(gradient.weights(k)));
@@ -42,6 +43,7 @@ void Optimiser::step(const Stage& stage, double rate, const ParameterStore& grad
                          second_.weights(k));
         }
     adam.gradient_factor = 1;
+    adam.beta1 = 0.9F;
     adam.rate = static_cast<float>(rate * stage.scalar_rate);
     if (stage.trains_theta) {
         backend.adam(adam, latent.theta(), gradient.theta(), first_.theta(), second_.theta());

@@ -89,10 +89,10 @@ void Trainer::run_epoch() {
     record.stage = state_.stage;
     record.epoch = number + 1;
     record.rate = rate_at(stage, state_.epoch);
+    const std::size_t batch = stage.batch ? stage.batch : recipe_.batch;
     double loss = 0;
-    for (std::size_t at = 0; at < count; at += recipe_.batch)
-        loss += run_batch(stage, record.rate,
-                          std::span(order).subspan(at, std::min(recipe_.batch, count - at)));
+    for (std::size_t at = 0; at < count; at += batch)
+        loss += run_batch(stage, record.rate, std::span(order).subspan(at, std::min(batch, count - at)));
     record.loss = loss / static_cast<double>(count);
     project(stage, record.rate);
 

@@ -1,0 +1,113 @@
+#include "cli/comparison.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "cli/stopwatch.hpp"
+#include "cli/table.hpp"
+#include "pibinn/linear.hpp"
+#include "pibinn/omp.hpp"
+
+namespace pibinn::cli {
+
+namespace {
+
+constexpr std::size_t kTuningSignals = 500;
+constexpr std::array kLambdas{0.003, 0.006, 0.01, 0.02, 0.04, 0.07, 0.1, 0.15};
+
+Batch copy(ConstBatchView rows) {
+    Batch to(rows.rows, rows.cols);
+    for (std::size_t i = 0; i < rows.rows; ++i)
+        std::copy_n(rows.row(i).begin(), rows.cols, to.row(i).begin());
+    return to;
+}
+
+}  // namespace
+
+Comparison::Comparison(const Problem& problem, std::size_t steps, Console& console, ThreadPool& pool)
+    : problem_(problem), steps_(steps), console_(console), pool_(pool) {
+    const std::size_t rows = std::min(kTuningSignals, problem_.train.x.rows());
+    tuning_.x = copy(problem_.train.x.view().row_range(0, rows));
+    tuning_.y = copy(problem_.train.y.view().row_range(0, rows));
+}
+
+std::size_t Comparison::operator_bits() const { return 32 * problem_.op.structure().links(); }
+
+void Comparison::add(Entry entry, const std::function<Batch()>& solve) {
+    Batch estimate;
+    entry.microseconds = microseconds_each(problem_.test.x.rows(), [&] { estimate = solve(); });
+    entry.metrics = measure(problem_.test.x, estimate);
+    entries_.push_back(std::move(entry));
+    if (steps_) console_.progress({"comparing", entries_.size(), steps_, entries_.back().method});
+}
+
+void Comparison::add_lasso(LassoMethod method, std::size_t iterations) {
+    LassoOptions options;
+    options.method = method;
+    options.max_iterations = iterations;
+    options.tolerance = 0;
+    options.lambda = best_lambda(problem_.op, tuning_, kLambdas, options, pool_).lambda;
+    const char* name = method == LassoMethod::ista ? "ISTA" : "FISTA";
+    add({fmt::format("{}, {} iterations", name, iterations), {}, 0, operator_bits() + 32},
+        [&] { return solve_lasso(problem_.op, problem_.test.y, options, pool_).x; });
+}
+
+void Comparison::add_omp() {
+    const OmpSolver solver(problem_.op, pool_);
+    OmpOptions options;
+    // With noise, explaining the measurements further than the noise goes is fitting noise.
+    if (problem_.noise_std > 0) {
+        double energy = 0;
+        for (float v : tuning_.y.values()) energy += double{v} * v;
+        const double signal_and_noise = energy / static_cast<double>(tuning_.y.size());
+        options.tolerance = std::min(1.0, problem_.noise_std / std::sqrt(std::max(signal_and_noise, 1e-30)));
+    }
+    add({"OMP", {}, 0, operator_bits()}, [&] { return solver.solve(problem_.test.y, options, pool_).x; });
+}
+
+void Comparison::add_linear() {
+    const auto estimator = LinearEstimator::fit(problem_.op.structure(), problem_.train, {}, pool_);
+    add({"linear MMSE", {}, 0, estimator.stored_bits()},
+        [&] { return estimator.recover(problem_.test.y, pool_); });
+}
+
+void Comparison::add_model(const std::string& method, const Model& model) {
+    add({method, {}, 0, count_bits(model).total, true},
+        [&] { return recover(model, problem_.test.y, pool_); });
+}
+
+void Comparison::add_references(std::size_t layers) {
+    add_lasso(LassoMethod::ista, layers);
+    add_lasso(LassoMethod::fista, layers);
+    if (layers != 100) add_lasso(LassoMethod::fista, 100);
+    add_omp();
+    add_linear();
+}
+
+std::string Comparison::table() const {
+    Table table({"method", "nmse dB", "energy nmse dB", "median dB", "us a signal", "stored bits"});
+    for (const Entry& e : entries_)
+        table.add({e.method, fmt::format("{:.2f}", e.metrics.nmse_db),
+                   fmt::format("{:.2f}", e.metrics.energy_nmse_db),
+                   fmt::format("{:.2f}", e.metrics.median_nmse_db),
+                   fmt::format("{:.2f}", e.microseconds), grouped(e.stored_bits)});
+    return table.text();
+}
+
+nlohmann::ordered_json Comparison::json() const {
+    auto rows = nlohmann::ordered_json::array();
+    for (const Entry& e : entries_)
+        rows.push_back({{"method", e.method},
+                        {"nmse_db", e.metrics.nmse_db},
+                        {"energy_nmse_db", e.metrics.energy_nmse_db},
+                        {"median_nmse_db", e.metrics.median_nmse_db},
+                        {"support_f1", e.metrics.support_f1},
+                        {"microseconds_per_signal", e.microseconds},
+                        {"stored_bits", e.stored_bits}});
+    return rows;
+}
+
+}  // namespace pibinn::cli

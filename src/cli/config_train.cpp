@@ -1,0 +1,127 @@
+#include "cli/config_train.hpp"
+
+#include <array>
+#include <limits>
+
+#include "core/names.hpp"
+
+namespace pibinn::cli {
+
+namespace {
+
+using Value = ConfigValue;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+void set_trains(const Value& value, Stage& stage) {
+    if (!value.node().is_array())
+        value.fail("expected a list", "write trains = [\"weights\", \"theta\", \"scale\"] or a part of it");
+    stage.trains_weights = stage.trains_theta = stage.trains_scale = false;
+    for (const toml::node& entry : *value.node().as_array()) {
+        enum class Part { weights, theta, scale };
+        static constexpr NameTable<Part, 3> names{
+            {{Part::weights, "weights"}, {Part::theta, "theta"}, {Part::scale, "scale"}}};
+        switch (Value(value.key(), entry).word([](std::string_view word) {
+            return parse_name(names, word, "part of a network");
+        })) {
+            case Part::weights: stage.trains_weights = true; break;
+            case Part::theta: stage.trains_theta = true; break;
+            case Part::scale: stage.trains_scale = true; break;
+        }
+    }
+}
+
+void read_stage(const std::string& prefix, const toml::table& table, Stage& stage) {
+    const std::array keys{
+        ConfigKey{"name", [&](const Value& v) { stage.name = v.text(); }},
+        ConfigKey{"epochs", [&](const Value& v) { stage.epochs = v.whole(0, 100000000); }},
+        ConfigKey{"learning_rate",
+                  [&](const Value& v) { stage.learning_rate = v.number(-kInfinity, kInfinity); }},
+        ConfigKey{"schedule", [&](const Value& v) { stage.schedule = v.word(parse_schedule); }},
+        ConfigKey{"trains", [&](const Value& v) { set_trains(v, stage); }},
+        ConfigKey{"projection", [&](const Value& v) { stage.projection = v.word(parse_projection); }},
+        ConfigKey{"scale", [&](const Value& v) { stage.scale = v.number(0, kInfinity); }},
+        ConfigKey{"clip", [&](const Value& v) { stage.clip = v.number(0, kInfinity); }},
+        ConfigKey{"l1_weight", [&](const Value& v) { stage.l1_weight = v.number(0, kInfinity); }},
+        ConfigKey{"scalar_rate",
+                  [&](const Value& v) { stage.scalar_rate = v.number(0, kInfinity, true); }},
+    };
+    read_table(prefix, table, keys);
+}
+
+Stage* find_stage(std::vector<Stage>& stages, std::string_view name) {
+    for (Stage& stage : stages)
+        if (stage.name == name) return &stage;
+    return nullptr;
+}
+
+/// [[train.stage]]: the whole list.
+std::vector<Stage> list_stages(const Value& value, std::vector<Stage> recipe) {
+    std::vector<Stage> stages;
+    for (const toml::node& entry : *value.node().as_array()) {
+        if (!entry.is_table()) value.fail("expected tables", "write [[train.stage]] before each stage");
+        const toml::table& table = *entry.as_table();
+        Stage stage;
+        if (const auto name = table["name"].value<std::string>())
+            if (const Stage* known = find_stage(recipe, *name)) stage = *known;
+        read_stage("train.stage", table, stage);
+        stages.push_back(stage);
+    }
+    return stages;
+}
+
+/// train.stage.NAME.KEY: one number of one stage.
+void change_stages(const Value& value, std::vector<Stage>& stages) {
+    for (const auto& [name, node] : *value.node().as_table()) {
+        Stage* stage = find_stage(stages, name.str());
+        if (!stage) {
+            std::vector<std::string_view> names;
+            for (const Stage& s : stages) names.push_back(s.name);
+            value.fail(fmt::format("there is no stage '{}'", name.str()), hint_for_unknown(name.str(), names));
+        }
+        const std::string prefix = fmt::format("train.stage.{}", name.str());
+        if (!node.is_table()) Value(prefix, node).fail("this is a stage, not a value", "write " + prefix + ".KEY = VALUE");
+        read_stage(prefix, *node.as_table(), *stage);
+    }
+}
+
+}  // namespace
+
+TrainConfig read_train_config(const ConfigDocument& document, NetworkSpec& spec) {
+    TrainConfig config;
+    std::string name = "default";
+    const auto skip = [](const Value&) {};
+    const auto read = [&](auto&& on_recipe, auto&& on_rest) {
+        const std::array keys{
+            ConfigKey{"recipe", on_recipe},
+            ConfigKey{"seeds", on_rest([&](const Value& v) { config.seeds = v.whole(1, 10000); })},
+            ConfigKey{"batch", on_rest([&](const Value& v) { config.recipe.batch = v.whole(0); })},
+            ConfigKey{"loss", on_rest([&](const Value& v) { config.recipe.loss = v.word(parse_loss); })},
+            ConfigKey{"augment", on_rest([&](const Value& v) { config.recipe.augment = v.word(parse_augment); })},
+            ConfigKey{"theta", on_rest([&](const Value& v) { config.recipe.theta = v.number(0, kInfinity); })},
+            ConfigKey{"stage", skip},
+        };
+        document.read("train", keys);
+    };
+    using Setter = std::function<void(const Value&)>;
+    read(Setter([&](const Value& v) {
+             name = v.text();
+             if (name == "paper") spec.update = Update::plain();
+             config.recipe = v.word([&](std::string_view word) { return named_recipe(word, spec); });
+         }),
+         [&](Setter) { return Setter(skip); });
+    config.recipe = named_recipe(name, spec);
+    read(Setter(skip), [](Setter setter) { return setter; });
+    document.read_each("train", "stage", [&](const Value& v) {
+        if (v.node().is_array())
+            config.recipe.stages = list_stages(v, config.recipe.stages);
+        else if (v.node().is_table())
+            change_stages(v, config.recipe.stages);
+        else
+            v.fail("expected stages", "write [[train.stage]] and its keys below");
+    });
+    config.recipe.validate(spec);
+    return config;
+}
+
+}  // namespace pibinn::cli

@@ -1,0 +1,75 @@
+#include <fmt/format.h>
+
+#include "cli/comparison.hpp"
+#include "cli/model_text.hpp"
+#include "cli/options.hpp"
+#include "cli/run_report.hpp"
+#include "cli/training_run.hpp"
+#include "core/file.hpp"
+#include "pibinn/error.hpp"
+
+namespace pibinn::cli {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+void require_device(const std::string& device) {
+    if (device == "cpu") return;
+    if (device == "cuda") fail_usage("this build has no CUDA device", "use --device cpu");
+    fail_usage(fmt::format("unknown device '{}'", device), "choose cpu or cuda");
+}
+
+}  // namespace
+
+void run_train(const Arguments& arguments) {
+    CommandLine line("train",
+                     "Trains the network of a configuration and writes model.safetensors, "
+                     "summary.json, history.csv and report.html. Ctrl-C saves; --resume goes on.",
+                     "pibinn train --set model.layers=10 --out run");
+    ConfigOptions configuration;
+    configuration.add_to(line);
+    std::string folder;
+    std::string device = "cpu";
+    TrainingRun run;
+    line.required("--out", folder, "folder of the run; made if missing", "DIR");
+    line.optional("--device", device, "where to train: cpu", "NAME");
+    line.app().add_flag("--resume", run.resume, "go on with the run that the folder holds");
+    if (!line.parse(arguments)) return;
+    require_device(device);
+    Console console(line.speech());
+
+    const ConfigDocument document = configuration.document();
+    run.config = configuration.load(document);
+    run.train = read_train_config(document, run.config.model);
+    run.folder = folder;
+    const std::string words = configuration.words();
+    run.command = fmt::format("pibinn train{}{} --out {}", words.empty() ? "" : " ", words, folder);
+    open_run_folder(run);
+
+    ThreadPool pool(line.threads());
+    const std::vector<SeedRun> seeds = run_training(run, console, pool);
+    const SeedRun& first = seeds.front();
+    save_model(first.result.model, run.folder / "model.safetensors");
+
+    Comparison comparison(first.problem, 0, console, pool);
+    comparison.add_references(run.config.model.layers);
+    comparison.add_model("this network", first.result.model);
+    ordered_json summary = summary_json(run, seeds);
+    summary["comparison"] = comparison.json();
+    write_file(run.folder / "report.html", run_report(run, seeds, comparison, pool));
+    write_file(run.folder / "summary.json", summary.dump(2) + "\n");
+
+    console.say(fmt::format(
+        "{}\ntest nmse {:.2f} dB, training nmse {:.2f} dB{}\n\n{}\n{}\nWritten: {}\n",
+        model_line(first.result.model), summary["test_nmse_db"].get<double>(),
+        summary["train_nmse_db"].get<double>(),
+        seeds.size() > 1 ? fmt::format(" (mean of {} seeds; test deviation {:.2f} dB)", seeds.size(),
+                                       summary["std"]["test_nmse_db"].get<double>())
+                         : "",
+        bits_table(first.result.model), comparison.table(),
+        (run.folder / "{model.safetensors,summary.json,history.csv,report.html}").string()));
+    console.result(summary);
+}
+
+}  // namespace pibinn::cli

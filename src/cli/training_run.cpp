@@ -1,0 +1,191 @@
+#include "cli/training_run.hpp"
+
+#include <cmath>
+#include <functional>
+#include <mutex>
+
+#include <fmt/format.h>
+
+#include "cli/interrupt.hpp"
+#include "cli/model_text.hpp"
+#include "cli/problem_source.hpp"
+#include "pibinn/error.hpp"
+#include "pibinn/version.hpp"
+
+namespace pibinn::cli {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+std::filesystem::path seed_folder(const TrainingRun& run, std::size_t index) {
+    if (run.train.seeds == 1) return run.folder;
+    return run.folder / fmt::format("seed-{}", run.config.seed + index);
+}
+
+bool holds_a_run(const std::filesystem::path& folder) {
+    for (const char* name : {"summary.json", "model.safetensors", "checkpoint.safetensors", "history.csv"})
+        if (std::filesystem::exists(folder / name)) return true;
+    return false;
+}
+
+/// One bar for all seeds: epochs done of all epochs.
+class SharedProgress {
+public:
+    SharedProgress(const TrainingRun& run, Console& console, const Interrupt& interrupt)
+        : console_(console),
+          interrupt_(interrupt),
+          done_(run.train.seeds, 0),
+          total_(run.train.seeds * run.train.recipe.epochs()) {}
+
+    ProgressSink sink(std::size_t index) {
+        return [this, index](const Progress& progress) {
+            const std::lock_guard lock(mutex_);
+            done_[index] = progress.done;
+            std::uint64_t sum = 0;
+            for (const std::uint64_t done : done_) sum += done;
+            console_.progress({"training", sum, total_, progress.detail});
+            return !interrupt_.raised();
+        };
+    }
+    std::uint64_t done() const {
+        std::uint64_t sum = 0;
+        for (const std::uint64_t done : done_) sum += done;
+        return sum;
+    }
+    std::uint64_t total() const { return total_; }
+
+private:
+    std::mutex mutex_;
+    Console& console_;
+    const Interrupt& interrupt_;
+    std::vector<std::uint64_t> done_;
+    std::uint64_t total_;
+};
+
+struct Spread {
+    double mean = 0;
+    double deviation = 0;  ///< of the sample; 0 for one seed
+};
+
+Spread spread(const std::vector<SeedRun>& seeds, const std::function<double(const SeedRun&)>& value) {
+    const auto count = static_cast<double>(seeds.size());
+    Spread s;
+    for (const SeedRun& seed : seeds) s.mean += value(seed) / count;
+    for (const SeedRun& seed : seeds) s.deviation += std::pow(value(seed) - s.mean, 2);
+    s.deviation = seeds.size() > 1 ? std::sqrt(s.deviation / (count - 1)) : 0;
+    return s;
+}
+
+ordered_json problem_json(const TrainingRun& run, const Problem& problem) {
+    const ProblemConfig& config = run.config.problem;
+    ordered_json json{{"kind", config.kind == ProblemKind::synthetic ? "synthetic" : "arrays"},
+                      {"m", problem.op.rows()},
+                      {"n", problem.op.cols()},
+                      {"structure", to_string(problem.op.structure().kind())},
+                      {"train", problem.train.x.rows()},
+                      {"test", problem.test.x.rows()},
+                      {"noise_std", problem.noise_std},
+                      {"data", data_fingerprint(problem)}};
+    if (config.kind == ProblemKind::synthetic) json["density"] = config.spec.prior.density;
+    return json;
+}
+
+ordered_json seed_json(const SeedRun& run) {
+    return {{"seed", run.seed},
+            {"train_nmse_db", run.result.train.nmse_db},
+            {"test_nmse_db", run.result.test.nmse_db},
+            {"train_energy_nmse_db", run.result.train.energy_nmse_db},
+            {"test_energy_nmse_db", run.result.test.energy_nmse_db},
+            {"test_median_nmse_db", run.result.test.median_nmse_db},
+            {"support_f1", run.result.test.support_f1},
+            {"scale", run.result.model.scale()}};
+}
+
+}  // namespace
+
+void open_run_folder(const TrainingRun& run) {
+    for (std::size_t i = 0; i < run.train.seeds; ++i) {
+        const auto folder = seed_folder(run, i);
+        if (!run.resume && (holds_a_run(run.folder) || holds_a_run(folder)))
+            fail_usage(fmt::format("'{}' already holds a run", run.folder.string()),
+                       "choose another --out, or add --resume to go on with that run");
+        std::error_code code;
+        std::filesystem::create_directories(folder, code);
+        if (code)
+            fail_io(fmt::format("cannot make the folder '{}': {}", folder.string(), code.message()),
+                    "choose another --out");
+    }
+}
+
+std::vector<SeedRun> run_training(const TrainingRun& run, Console& console, ThreadPool& pool) {
+    std::vector<SeedRun> seeds(run.train.seeds);
+    const Interrupt interrupt;
+    SharedProgress progress(run, console, interrupt);
+    pool.run(seeds.size(), [&](std::size_t i) {
+        SeedRun& seed = seeds[i];
+        Config config = run.config;
+        config.seed += i;
+        seed.seed = config.seed;
+        seed.problem = make_problem(config, pool);
+        TrainJob job;
+        job.problem = &seed.problem;
+        job.spec = config.model;
+        job.recipe = run.train.recipe;
+        job.seed = config.seed;
+        job.folder = seed_folder(run, i);
+        job.resume = run.resume;
+        if (interrupt.raised()) {
+            seed.result.finished = false;
+            return;
+        }
+        seed.result = train(job, pool, progress.sink(i));
+        if (seed.result.finished && seeds.size() > 1)
+            save_model(seed.result.model, job.folder / "model.safetensors");
+    });
+    console.clear_progress();
+    for (const SeedRun& seed : seeds)
+        if (!seed.result.finished)
+            throw Error(ErrorKind::failed,
+                        fmt::format("stopped after {} of {} epochs, checkpoint saved in '{}'",
+                                    progress.done(), progress.total(), run.folder.string()),
+                        "run the same command with --resume to go on");
+    return seeds;
+}
+
+ordered_json summary_json(const TrainingRun& run, const std::vector<SeedRun>& seeds) {
+    const SeedRun& first = seeds.front();
+    const Model& model = first.result.model;
+    const auto train_nmse = spread(seeds, [](const SeedRun& s) { return s.result.train.nmse_db; });
+    const auto test_nmse = spread(seeds, [](const SeedRun& s) { return s.result.test.nmse_db; });
+    const auto train_energy = spread(seeds, [](const SeedRun& s) { return s.result.train.energy_nmse_db; });
+    const auto test_energy = spread(seeds, [](const SeedRun& s) { return s.result.test.energy_nmse_db; });
+    ordered_json seconds;
+    for (std::size_t i = 0; i < first.result.seconds.size(); ++i)
+        seconds[first.result.seconds[i].first] =
+            spread(seeds, [&](const SeedRun& s) { return s.result.seconds[i].second; }).mean;
+    ordered_json per_seed = ordered_json::array();
+    for (const SeedRun& seed : seeds) per_seed.push_back(seed_json(seed));
+    return {{"problem", problem_json(run, first.problem)},
+            {"model", model_json(model)},
+            {"recipe", run.train.recipe.name},
+            {"train_nmse_db", train_nmse.mean},
+            {"test_nmse_db", test_nmse.mean},
+            {"train_energy_nmse_db", train_energy.mean},
+            {"test_energy_nmse_db", test_energy.mean},
+            {"skipped_zero_signals", first.result.test.skipped_zero_signals},
+            {"std", {{"train_nmse_db", train_nmse.deviation}, {"test_nmse_db", test_nmse.deviation}}},
+            {"scale", model.scale()},
+            {"theta", model.theta},
+            {"beta", model.beta},
+            {"omega", model.omega},
+            {"bits", bits_json(count_bits(model))},
+            {"seconds", seconds},
+            {"per_layer_nmse_db",
+             {{"train", first.result.train_nmse_db_per_layer}, {"test", first.result.test_nmse_db_per_layer}}},
+            {"seeds", per_seed},
+            {"device", "cpu"},
+            {"version", version()}};
+}
+
+}  // namespace pibinn::cli
