@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/config_document.hpp"
 #include "core/names.hpp"
 #include "pibinn/error.hpp"
 
@@ -100,10 +101,14 @@ void ConfigOptions::add_to(CommandLine& line) {
     line.optional("--seed", seed_, "seed of everything random (1)", "N");
 }
 
-Config ConfigOptions::load() const {
-    Config config = read_config(file_, sets_);
+ConfigDocument ConfigOptions::document() const { return {file_, sets_}; }
+
+Config ConfigOptions::load(const ConfigDocument& document) const {
+    Config config = read_config(document);
     if (seed_) config.seed = *seed_;
     return config;
 }
+
+Config ConfigOptions::load() const { return load(document()); }
 
 }  // namespace pibinn::cli

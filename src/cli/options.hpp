@@ -55,6 +55,11 @@ private:
 class ConfigOptions {
 public:
     void add_to(CommandLine& line);
+
+    /// What was written, for verbs that read sections of their own from it.
+    ConfigDocument document() const;
+    /// Problem, model and seed of it.
+    Config load(const ConfigDocument& document) const;
     Config load() const;
 
 private:
