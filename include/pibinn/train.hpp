@@ -19,8 +19,8 @@ struct EpochRecord {
     std::size_t stage = 0;
     std::size_t epoch = 0;  ///< of the whole training, from 1
     double rate = 0;
-    double loss = 0;         ///< mean over the epoch's signals
-    double test_nmse_db = 0; ///< of the last time it was measured
+    double loss = 0;          ///< mean over the epoch's signals
+    double test_nmse_db = 0;  ///< of the last time it was measured
 };
 
 /// One training: what to train on, what, how, from which seed.

@@ -27,7 +27,8 @@ Batch copy(ConstBatchView rows) {
 
 }  // namespace
 
-Comparison::Comparison(const Problem& problem, std::size_t steps, Console& console, ThreadPool& pool)
+Comparison::Comparison(const Problem& problem, std::size_t steps, Console& console,
+                       ThreadPool& pool)
     : problem_(problem), steps_(steps), console_(console), pool_(pool) {
     const std::size_t rows = std::min(kTuningSignals, problem_.train.x.rows());
     tuning_.x = copy(problem_.train.x.view().row_range(0, rows));
@@ -63,9 +64,11 @@ void Comparison::add_omp() {
         double energy = 0;
         for (float v : tuning_.y.values()) energy += double{v} * v;
         const double signal_and_noise = energy / static_cast<double>(tuning_.y.size());
-        options.tolerance = std::min(1.0, problem_.noise_std / std::sqrt(std::max(signal_and_noise, 1e-30)));
+        options.tolerance =
+            std::min(1.0, problem_.noise_std / std::sqrt(std::max(signal_and_noise, 1e-30)));
     }
-    add({"OMP", {}, 0, operator_bits()}, [&] { return solver.solve(problem_.test.y, options, pool_).x; });
+    add({"OMP", {}, 0, operator_bits()},
+        [&] { return solver.solve(problem_.test.y, options, pool_).x; });
 }
 
 void Comparison::add_linear() {

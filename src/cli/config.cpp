@@ -191,8 +191,4 @@ Config read_config(const ConfigDocument& document) {
     return config;
 }
 
-Config read_config(const std::string& file, std::span<const std::string> sets) {
-    return read_config(ConfigDocument(file, sets));
-}
-
 }  // namespace pibinn::cli

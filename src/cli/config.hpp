@@ -2,9 +2,7 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
-#include <vector>
 
 #include "pibinn/network.hpp"
 #include "pibinn/signals.hpp"
@@ -36,8 +34,5 @@ class ConfigDocument;
 /// Problem and model of a document. A section [train] may stand beside them; whoever trains reads
 /// it from the same document.
 Config read_config(const ConfigDocument& document);
-
-/// The configuration of a file (empty: the embedded default) under `--set key=value` overrides.
-Config read_config(const std::string& file, std::span<const std::string> sets);
 
 }  // namespace pibinn::cli

@@ -15,7 +15,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 void set_trains(const Value& value, Stage& stage) {
     if (!value.node().is_array())
-        value.fail("expected a list", "write trains = [\"weights\", \"theta\", \"scale\"] or a part of it");
+        value.fail("expected a list",
+                   "write trains = [\"weights\", \"theta\", \"scale\"] or a part of it");
     stage.trains_weights = stage.trains_theta = stage.trains_scale = false;
     for (const toml::node& entry : *value.node().as_array()) {
         enum class Part { weights, theta, scale };
@@ -24,9 +25,15 @@ void set_trains(const Value& value, Stage& stage) {
         switch (Value(value.key(), entry).word([](std::string_view word) {
             return parse_name(names, word, "part of a network");
         })) {
-            case Part::weights: stage.trains_weights = true; break;
-            case Part::theta: stage.trains_theta = true; break;
-            case Part::scale: stage.trains_scale = true; break;
+            case Part::weights:
+                stage.trains_weights = true;
+                break;
+            case Part::theta:
+                stage.trains_theta = true;
+                break;
+            case Part::scale:
+                stage.trains_scale = true;
+                break;
         }
     }
 }
@@ -39,7 +46,8 @@ void read_stage(const std::string& prefix, const toml::table& table, Stage& stag
                   [&](const Value& v) { stage.learning_rate = v.number(-kInfinity, kInfinity); }},
         ConfigKey{"schedule", [&](const Value& v) { stage.schedule = v.word(parse_schedule); }},
         ConfigKey{"trains", [&](const Value& v) { set_trains(v, stage); }},
-        ConfigKey{"projection", [&](const Value& v) { stage.projection = v.word(parse_projection); }},
+        ConfigKey{"projection",
+                  [&](const Value& v) { stage.projection = v.word(parse_projection); }},
         ConfigKey{"scale", [&](const Value& v) { stage.scale = v.number(0, kInfinity); }},
         ConfigKey{"clip", [&](const Value& v) { stage.clip = v.number(0, kInfinity); }},
         ConfigKey{"l1_weight", [&](const Value& v) { stage.l1_weight = v.number(0, kInfinity); }},
@@ -59,7 +67,8 @@ Stage* find_stage(std::vector<Stage>& stages, std::string_view name) {
 std::vector<Stage> list_stages(const Value& value, std::vector<Stage> recipe) {
     std::vector<Stage> stages;
     for (const toml::node& entry : *value.node().as_array()) {
-        if (!entry.is_table()) value.fail("expected tables", "write [[train.stage]] before each stage");
+        if (!entry.is_table())
+            value.fail("expected tables", "write [[train.stage]] before each stage");
         const toml::table& table = *entry.as_table();
         Stage stage;
         if (const auto name = table["name"].value<std::string>())
@@ -77,10 +86,13 @@ void change_stages(const Value& value, std::vector<Stage>& stages) {
         if (!stage) {
             std::vector<std::string_view> names;
             for (const Stage& s : stages) names.push_back(s.name);
-            value.fail(fmt::format("there is no stage '{}'", name.str()), hint_for_unknown(name.str(), names));
+            value.fail(fmt::format("there is no stage '{}'", name.str()),
+                       hint_for_unknown(name.str(), names));
         }
         const std::string prefix = fmt::format("train.stage.{}", name.str());
-        if (!node.is_table()) Value(prefix, node).fail("this is a stage, not a value", "write " + prefix + ".KEY = VALUE");
+        if (!node.is_table())
+            Value(prefix, node)
+                .fail("this is a stage, not a value", "write " + prefix + ".KEY = VALUE");
         read_stage(prefix, *node.as_table(), *stage);
     }
 }
@@ -96,9 +108,14 @@ TrainConfig read_train_config(const ConfigDocument& document, NetworkSpec& spec)
             ConfigKey{"recipe", on_recipe},
             ConfigKey{"seeds", on_rest([&](const Value& v) { config.seeds = v.whole(1, 10000); })},
             ConfigKey{"batch", on_rest([&](const Value& v) { config.recipe.batch = v.whole(0); })},
-            ConfigKey{"loss", on_rest([&](const Value& v) { config.recipe.loss = v.word(parse_loss); })},
-            ConfigKey{"augment", on_rest([&](const Value& v) { config.recipe.augment = v.word(parse_augment); })},
-            ConfigKey{"theta", on_rest([&](const Value& v) { config.recipe.theta = v.number(0, kInfinity); })},
+            ConfigKey{"loss",
+                      on_rest([&](const Value& v) { config.recipe.loss = v.word(parse_loss); })},
+            ConfigKey{"augment", on_rest([&](const Value& v) {
+                          config.recipe.augment = v.word(parse_augment);
+                      })},
+            ConfigKey{"theta", on_rest([&](const Value& v) {
+                          config.recipe.theta = v.number(0, kInfinity);
+                      })},
             ConfigKey{"stage", skip},
         };
         document.read("train", keys);
@@ -107,7 +124,8 @@ TrainConfig read_train_config(const ConfigDocument& document, NetworkSpec& spec)
     read(Setter([&](const Value& v) {
              name = v.text();
              if (name == "paper") spec.update = Update::plain();
-             config.recipe = v.word([&](std::string_view word) { return named_recipe(word, spec); });
+             config.recipe =
+                 v.word([&](std::string_view word) { return named_recipe(word, spec); });
          }),
          [&](Setter) { return Setter(skip); });
     config.recipe = named_recipe(name, spec);

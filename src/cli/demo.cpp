@@ -42,7 +42,8 @@ void run_demo(const Arguments& arguments) {
     std::string folder;
     std::vector<std::string> sets;
     line.required("--out", folder, "folder for model, summary and report; made if missing", "DIR");
-    line.optional("--set", sets, "set a key of the configuration, such as model.layers=5", "KEY=VALUE")
+    line.optional("--set", sets, "set a key of the configuration, such as model.layers=5",
+                  "KEY=VALUE")
         ->allow_extra_args(false);
     if (!line.parse(arguments)) return;
     Console console(line.speech());

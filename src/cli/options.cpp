@@ -112,7 +112,8 @@ Config ConfigOptions::load(const ConfigDocument& document) const {
 
 std::string ConfigOptions::words() const {
     std::string words = file_;
-    for (const std::string& set : sets_) words += fmt::format("{}--set '{}'", words.empty() ? "" : " ", set);
+    for (const std::string& set : sets_)
+        words += fmt::format("{}--set '{}'", words.empty() ? "" : " ", set);
     if (seed_) words += fmt::format("{}--seed {}", words.empty() ? "" : " ", *seed_);
     return words;
 }

@@ -12,14 +12,17 @@ namespace {
 constexpr std::size_t kShownSignals = 4;
 
 std::string problem_line(const TrainingRun& run, const Problem& problem) {
-    const std::string noise =
-        problem.noise_std > 0 ? fmt::format("noise of deviation {}", problem.noise_std) : "no noise";
+    const std::string noise = problem.noise_std > 0
+                                  ? fmt::format("noise of deviation {}", problem.noise_std)
+                                  : "no noise";
     const ProblemConfig& config = run.config.problem;
-    const std::string signals =
-        config.kind == ProblemKind::arrays ? fmt::format("signals of {}", config.x_file)
-        : config.spec.prior.support.empty()
-            ? fmt::format("synthetic signals, {} % of entries non-zero", 100 * config.spec.prior.density)
-            : fmt::format("synthetic signals on a fixed support of {}", config.spec.prior.support.size());
+    const std::string signals = config.kind == ProblemKind::arrays
+                                    ? fmt::format("signals of {}", config.x_file)
+                                : config.spec.prior.support.empty()
+                                    ? fmt::format("synthetic signals, {} % of entries non-zero",
+                                                  100 * config.spec.prior.density)
+                                    : fmt::format("synthetic signals on a fixed support of {}",
+                                                  config.spec.prior.support.size());
     return fmt::format("{}, {}; {} signals to train on, {} to test", signals, noise,
                        problem.train.x.rows(), problem.test.x.rows());
 }
@@ -56,7 +59,8 @@ std::string run_report(const TrainingRun& run, const std::vector<SeedRun>& seeds
     report.links = model.links();
     report.bits = count_bits(model);
     report.device = "cpu";
-    for (const SeedRun& seed : seeds) report.seeds.push_back(SeedReport::of(seed.seed, seed.result));
+    for (const SeedRun& seed : seeds)
+        report.seeds.push_back(SeedReport::of(seed.seed, seed.result));
     report.signals = shown_signals(first, pool);
     for (const Entry& e : comparison.entries()) {
         report.comparison.push_back({e.method, e.metrics.nmse_db, e.metrics.energy_nmse_db,

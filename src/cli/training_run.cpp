@@ -24,7 +24,8 @@ std::filesystem::path seed_folder(const TrainingRun& run, std::size_t index) {
 }
 
 bool holds_a_run(const std::filesystem::path& folder) {
-    for (const char* name : {"summary.json", "model.safetensors", "checkpoint.safetensors", "history.csv"})
+    for (const char* name :
+         {"summary.json", "model.safetensors", "checkpoint.safetensors", "history.csv"})
         if (std::filesystem::exists(folder / name)) return true;
     return false;
 }
@@ -68,7 +69,8 @@ struct Spread {
     double deviation = 0;  ///< of the sample; 0 for one seed
 };
 
-Spread spread(const std::vector<SeedRun>& seeds, const std::function<double(const SeedRun&)>& value) {
+Spread spread(const std::vector<SeedRun>& seeds,
+              const std::function<double(const SeedRun&)>& value) {
     const auto count = static_cast<double>(seeds.size());
     Spread s;
     for (const SeedRun& seed : seeds) s.mean += value(seed) / count;
@@ -158,34 +160,38 @@ ordered_json summary_json(const TrainingRun& run, const std::vector<SeedRun>& se
     const Model& model = first.result.model;
     const auto train_nmse = spread(seeds, [](const SeedRun& s) { return s.result.train.nmse_db; });
     const auto test_nmse = spread(seeds, [](const SeedRun& s) { return s.result.test.nmse_db; });
-    const auto train_energy = spread(seeds, [](const SeedRun& s) { return s.result.train.energy_nmse_db; });
-    const auto test_energy = spread(seeds, [](const SeedRun& s) { return s.result.test.energy_nmse_db; });
+    const auto train_energy =
+        spread(seeds, [](const SeedRun& s) { return s.result.train.energy_nmse_db; });
+    const auto test_energy =
+        spread(seeds, [](const SeedRun& s) { return s.result.test.energy_nmse_db; });
     ordered_json seconds;
     for (std::size_t i = 0; i < first.result.seconds.size(); ++i)
         seconds[first.result.seconds[i].first] =
             spread(seeds, [&](const SeedRun& s) { return s.result.seconds[i].second; }).mean;
     ordered_json per_seed = ordered_json::array();
     for (const SeedRun& seed : seeds) per_seed.push_back(seed_json(seed));
-    return {{"problem", problem_json(run, first.problem)},
-            {"model", model_json(model)},
-            {"recipe", run.train.recipe.name},
-            {"train_nmse_db", train_nmse.mean},
-            {"test_nmse_db", test_nmse.mean},
-            {"train_energy_nmse_db", train_energy.mean},
-            {"test_energy_nmse_db", test_energy.mean},
-            {"skipped_zero_signals", first.result.test.skipped_zero_signals},
-            {"std", {{"train_nmse_db", train_nmse.deviation}, {"test_nmse_db", test_nmse.deviation}}},
-            {"scale", model.scale()},
-            {"theta", model.theta},
-            {"beta", model.beta},
-            {"omega", model.omega},
-            {"bits", bits_json(count_bits(model))},
-            {"seconds", seconds},
-            {"per_layer_nmse_db",
-             {{"train", first.result.train_nmse_db_per_layer}, {"test", first.result.test_nmse_db_per_layer}}},
-            {"seeds", per_seed},
-            {"device", "cpu"},
-            {"version", version()}};
+    return {
+        {"problem", problem_json(run, first.problem)},
+        {"model", model_json(model)},
+        {"recipe", run.train.recipe.name},
+        {"train_nmse_db", train_nmse.mean},
+        {"test_nmse_db", test_nmse.mean},
+        {"train_energy_nmse_db", train_energy.mean},
+        {"test_energy_nmse_db", test_energy.mean},
+        {"skipped_zero_signals", first.result.test.skipped_zero_signals},
+        {"std", {{"train_nmse_db", train_nmse.deviation}, {"test_nmse_db", test_nmse.deviation}}},
+        {"scale", model.scale()},
+        {"theta", model.theta},
+        {"beta", model.beta},
+        {"omega", model.omega},
+        {"bits", bits_json(count_bits(model))},
+        {"seconds", seconds},
+        {"per_layer_nmse_db",
+         {{"train", first.result.train_nmse_db_per_layer},
+          {"test", first.result.test_nmse_db_per_layer}}},
+        {"seeds", per_seed},
+        {"device", "cpu"},
+        {"version", version()}};
 }
 
 }  // namespace pibinn::cli

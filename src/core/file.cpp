@@ -64,7 +64,8 @@ std::string read_file(const std::filesystem::path& path) {
     if (!in)
         fail_io("cannot read '" + path.string() + "': " + std::strerror(errno), "check the path");
     std::string content;
-    const auto size = std::filesystem::file_size(path, code);  // 0 or an error for pipes and devices
+    const auto size =
+        std::filesystem::file_size(path, code);  // 0 or an error for pipes and devices
     if (!code) content.resize(size);
     in.read(content.data(), static_cast<std::streamsize>(content.size()));
     content.resize(static_cast<std::size_t>(in.gcount()));

@@ -70,19 +70,20 @@ Batch Network::recover(const ParameterStore& effective, ConstBatchView y, Thread
     Batch out(y.rows, signal_cols_);
     if (every_layer) every_layer->assign(spec_.layers, Batch(y.rows, signal_cols_));
     const auto folded = fold(y);
-    for_lanes(folded.rows, pool, [&](std::size_t, std::size_t slot, std::size_t begin, std::size_t end) {
-        const auto emit = [&](std::size_t k, std::size_t first_col, ConstBatchView x) {
-            const auto copy_to = [&](Batch& to) {
-                BatchView all = to;
-                BatchView rows(all.data, all.rows * repeat_, all.cols / repeat_);
-                for (std::size_t i = 0; i < x.rows; ++i)
-                    std::copy_n(x.row(i).begin(), x.cols, &rows(begin + i, first_col));
-            };
-            if (every_layer) copy_to((*every_layer)[k - 1]);
-            if (k == spec_.layers) copy_to(out);
-        };
-        forward_rows(slot, effective, folded.row_range(begin, end), emit);
-    });
+    for_lanes(folded.rows, pool,
+              [&](std::size_t, std::size_t slot, std::size_t begin, std::size_t end) {
+                  const auto emit = [&](std::size_t k, std::size_t first_col, ConstBatchView x) {
+                      const auto copy_to = [&](Batch& to) {
+                          BatchView all = to;
+                          BatchView rows(all.data, all.rows * repeat_, all.cols / repeat_);
+                          for (std::size_t i = 0; i < x.rows; ++i)
+                              std::copy_n(x.row(i).begin(), x.cols, &rows(begin + i, first_col));
+                      };
+                      if (every_layer) copy_to((*every_layer)[k - 1]);
+                      if (k == spec_.layers) copy_to(out);
+                  };
+                  forward_rows(slot, effective, folded.row_range(begin, end), emit);
+              });
     return out;
 }
 
@@ -106,11 +107,14 @@ double Network::gradient(const ParameterStore& effective, ConstBatchView y, Cons
         auto values = lane_gradients_[lane].values();
         std::fill(values.begin(), values.end(), 0.0F);
     }
-    for_lanes(y_rows.rows, pool, [&](std::size_t lane, std::size_t slot, std::size_t begin, std::size_t end) {
-        losses[lane] += gradient_rows(
-            slot, effective, y_rows.row_range(begin, end), target_rows.row_range(begin, end), loss,
-            std::span<const float>(weights).subspan(begin, end - begin), lane_gradients_[lane]);
-    });
+    for_lanes(y_rows.rows, pool,
+              [&](std::size_t lane, std::size_t slot, std::size_t begin, std::size_t end) {
+                  losses[lane] +=
+                      gradient_rows(slot, effective, y_rows.row_range(begin, end),
+                                    target_rows.row_range(begin, end), loss,
+                                    std::span<const float>(weights).subspan(begin, end - begin),
+                                    lane_gradients_[lane]);
+              });
     auto total = gradient.values();
     std::fill(total.begin(), total.end(), 0.0F);
     double sum = 0;

@@ -32,18 +32,19 @@ public:
                     RowLoss loss, std::span<const float> row_weights, ParameterStore& gradient,
                     ThreadPool& pool);
 
-
 protected:
     Network(NetworkSpec spec, const Operator& op, Backend& backend);
 
-    /// One part of a batch in the working memory `slot`. `emit(k, first column, x_k)` is called after each layer.
+    /// One part of a batch in the working memory `slot`. `emit(k, first column, x_k)` is called
+    /// after each layer.
     using Emit = std::function<void(std::size_t, std::size_t, ConstBatchView)>;
     virtual void forward_rows(std::size_t slot, const ParameterStore& effective, ConstBatchView y,
                               const Emit& emit) = 0;
     virtual double gradient_rows(std::size_t slot, const ParameterStore& effective,
                                  ConstBatchView y, ConstBatchView target, RowLoss loss,
                                  std::span<const float> weights, ParameterStore& gradient) = 0;
-    /// Makes working memory for slots [0, slots): one a thread, so that a thread's stays in its cache.
+    /// Makes working memory for slots [0, slots): one a thread, so that a thread's stays in its
+    /// cache.
     virtual void open_slots(std::size_t slots) = 0;
 
     NetworkSpec spec_;

@@ -37,7 +37,9 @@ std::string first_difference(const json& was, const json& is) {
     if (patch.empty()) return "nothing";
     const std::string path = patch[0]["path"];
     const json::json_pointer pointer(path);
-    const auto show = [&](const json& j) { return j.contains(pointer) ? j[pointer].dump() : "nothing"; };
+    const auto show = [&](const json& j) {
+        return j.contains(pointer) ? j[pointer].dump() : "nothing";
+    };
     return fmt::format("{} was {}, is now {}", path.substr(1), show(was), show(is));
 }
 
@@ -69,13 +71,16 @@ void save_checkpoint(const std::filesystem::path& path, const TrainState& state,
         return make_tensor<float>(name, TensorType::f32, {v.size()}, v);
     };
     const std::vector<Tensor> tensors{
-        floats("latent", state.latent), floats("first", state.first), floats("second", state.second),
-        make_tensor<double>("history", TensorType::f64, {state.history.size(), kRecordNumbers}, history),
+        floats("latent", state.latent), floats("first", state.first),
+        floats("second", state.second),
+        make_tensor<double>("history", TensorType::f64, {state.history.size(), kRecordNumbers},
+                            history),
         make_tensor<double>("seconds", TensorType::f64, {state.seconds.size()}, state.seconds)};
-    write_safetensors(path, tensors,
-                      {{"pibinn.training", identity},
-                       {"pibinn.progress",
-                        json{{"stage", state.stage}, {"epoch", state.epoch}, {"steps", state.steps}}.dump()}});
+    write_safetensors(
+        path, tensors,
+        {{"pibinn.training", identity},
+         {"pibinn.progress",
+          json{{"stage", state.stage}, {"epoch", state.epoch}, {"steps", state.steps}}.dump()}});
 }
 
 std::optional<TrainState> load_checkpoint(const std::filesystem::path& path,
@@ -86,22 +91,26 @@ std::optional<TrainState> load_checkpoint(const std::filesystem::path& path,
     const SafeTensors file = parse_safetensors(content, path.string());
     const auto metadata = [&](const char* key) {
         const auto found = file.metadata.find(key);
-        json parsed = found == file.metadata.end() ? json() : json::parse(found->second, nullptr, false);
+        json parsed =
+            found == file.metadata.end() ? json() : json::parse(found->second, nullptr, false);
         if (!parsed.is_object())
-            fail_input(fmt::format("{}: no '{}' in it", path.string(), key), "this is not a checkpoint of pibinn");
+            fail_input(fmt::format("{}: no '{}' in it", path.string(), key),
+                       "this is not a checkpoint of pibinn");
         return parsed;
     };
     const json was = metadata("pibinn.training");
     const json is = json::parse(identity);
     if (was != is)
-        fail_usage(fmt::format("{}: checkpoint of another training: {}", path.string(), first_difference(was, is)),
+        fail_usage(fmt::format("{}: checkpoint of another training: {}", path.string(),
+                               first_difference(was, is)),
                    "resume with the same configuration, or choose another --out");
 
     TrainState state;
     const auto floats = [&](const char* name) {
         const auto values = values_of<float>(file.at(name, TensorType::f32));
         if (values.size() != parameters)
-            fail_input(fmt::format("{}: '{}' has {} numbers, expected {}", path.string(), name, values.size(), parameters),
+            fail_input(fmt::format("{}: '{}' has {} numbers, expected {}", path.string(), name,
+                                   values.size(), parameters),
                        "the checkpoint is damaged: start again without --resume");
         return std::vector<float>(values.begin(), values.end());
     };
@@ -120,7 +129,8 @@ std::optional<TrainState> load_checkpoint(const std::filesystem::path& path,
     state.epoch = progress.value("epoch", std::size_t{0});
     state.steps = progress.value("steps", std::uint64_t{0});
     std::size_t done = state.epoch;
-    for (std::size_t s = 0; s < std::min(state.stage, recipe.stages.size()); ++s) done += recipe.stages[s].epochs;
+    for (std::size_t s = 0; s < std::min(state.stage, recipe.stages.size()); ++s)
+        done += recipe.stages[s].epochs;
     if (state.stage > recipe.stages.size() || state.seconds.size() != recipe.stages.size() ||
         done != state.history.size())
         fail_input(fmt::format("{}: its numbers do not fit together", path.string()),

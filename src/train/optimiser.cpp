@@ -8,7 +8,8 @@ namespace pibinn {
 
 double rate_at(const Stage& stage, std::size_t epoch) {
     switch (stage.schedule) {
-        case Schedule::constant: return stage.learning_rate;
+        case Schedule::constant:
+            return stage.learning_rate;
         case Schedule::step:
             return stage.learning_rate * std::pow(0.9, static_cast<double>(epoch / 10));
         case Schedule::cosine: {

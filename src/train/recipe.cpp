@@ -12,9 +12,8 @@ namespace pibinn {
 
 namespace {
 
-constexpr NameTable<Schedule, 3> kSchedules{{{Schedule::constant, "constant"},
-                                             {Schedule::step, "step"},
-                                             {Schedule::cosine, "cosine"}}};
+constexpr NameTable<Schedule, 3> kSchedules{
+    {{Schedule::constant, "constant"}, {Schedule::step, "step"}, {Schedule::cosine, "cosine"}}};
 constexpr NameTable<Projection, 3> kProjections{
     {{Projection::none, "none"}, {Projection::lazy, "lazy"}, {Projection::l1, "l1"}}};
 constexpr NameTable<Augment, 4> kAugments{{{Augment::none, "none"},
@@ -99,12 +98,15 @@ void validate_stage(const Stage& stage, const NetworkSpec& spec) {
     if (!(stage.learning_rate > 0) || !std::isfinite(stage.learning_rate))
         refuse(fmt::format("learning rate {} is not positive", stage.learning_rate),
                "1e-3 is what the paper uses");
-    if (!(stage.clip >= 0)) refuse(fmt::format("clip {} is negative", stage.clip), "0 switches clipping off");
-    if (!(stage.scale >= 0)) refuse(fmt::format("scale {} is negative", stage.scale), "0 keeps the scale as it is");
+    if (!(stage.clip >= 0))
+        refuse(fmt::format("clip {} is negative", stage.clip), "0 switches clipping off");
+    if (!(stage.scale >= 0))
+        refuse(fmt::format("scale {} is negative", stage.scale), "0 keeps the scale as it is");
     if (!(stage.l1_weight >= 0))
         refuse(fmt::format("l1_weight {} is negative", stage.l1_weight), "1 is the default");
     if (!(stage.scalar_rate > 0))
-        refuse(fmt::format("scalar_rate {} is not positive", stage.scalar_rate), "1 is the default");
+        refuse(fmt::format("scalar_rate {} is not positive", stage.scalar_rate),
+               "1 is the default");
     if (!stage.trains_weights && !stage.trains_theta && !stage.trains_scale)
         refuse("trains nothing", "list \"weights\", \"theta\" or \"scale\" in trains");
     if (stage.trains_scale && spec.weights != WeightKind::one_bit)
@@ -130,7 +132,9 @@ std::string_view to_string(Projection v) { return name_of(kProjections, v); }
 std::string_view to_string(Augment v) { return name_of(kAugments, v); }
 std::string_view to_string(LossKind v) { return name_of(kLosses, v); }
 Schedule parse_schedule(std::string_view n) { return parse_name(kSchedules, n, "schedule"); }
-Projection parse_projection(std::string_view n) { return parse_name(kProjections, n, "projection"); }
+Projection parse_projection(std::string_view n) {
+    return parse_name(kProjections, n, "projection");
+}
 Augment parse_augment(std::string_view n) { return parse_name(kAugments, n, "augment"); }
 LossKind parse_loss(std::string_view n) { return parse_name(kLosses, n, "loss"); }
 
@@ -148,9 +152,10 @@ void Recipe::validate(const NetworkSpec& spec) const {
     for (const Stage& stage : stages) {
         validate_stage(stage, spec);
         if (projected && stage.projection == Projection::none)
-            fail_usage(fmt::format("stage '{}' trains float weights after a stage that quantised them",
-                                   stage.name),
-                       "put float stages (projection \"none\") first");
+            fail_usage(
+                fmt::format("stage '{}' trains float weights after a stage that quantised them",
+                            stage.name),
+                "put float stages (projection \"none\") first");
         projected |= stage.projection != Projection::none;
     }
     if (spec.weights != WeightKind::real && stages.back().projection != Projection::lazy)

@@ -22,8 +22,8 @@ constexpr double kCheckpointSeconds = 2.0;
 std::string history_csv(const Recipe& recipe, std::span<const EpochRecord> history) {
     std::string csv = "epoch,stage,learning_rate,loss,test_nmse_db\n";
     for (const EpochRecord& r : history)
-        csv += fmt::format("{},{},{:.6g},{:.8g},{:.4f}\n", r.epoch, recipe.stages[r.stage].name, r.rate,
-                           r.loss, r.test_nmse_db);
+        csv += fmt::format("{},{},{:.6g},{:.8g},{:.4f}\n", r.epoch, recipe.stages[r.stage].name,
+                           r.rate, r.loss, r.test_nmse_db);
     return csv;
 }
 
@@ -45,8 +45,9 @@ void keep(const TrainJob& job, const Trainer& trainer, const std::string& identi
 bool report(const TrainJob& job, const Trainer& trainer, const ProgressSink& progress) {
     if (!progress) return true;
     const EpochRecord& last = trainer.history().back();
-    const std::string detail = fmt::format("{}  loss {:.4g}  test {:.2f} dB", job.recipe.stages[last.stage].name,
-                                           last.loss, last.test_nmse_db);
+    const std::string detail =
+        fmt::format("{}  loss {:.4g}  test {:.2f} dB", job.recipe.stages[last.stage].name,
+                    last.loss, last.test_nmse_db);
     return progress({"training", last.epoch, job.recipe.epochs(), detail});
 }
 
@@ -81,7 +82,8 @@ TrainResult train(const TrainJob& job, ThreadPool& pool, const ProgressSink& pro
     const std::string identity = training_identity(job);
     if (job.resume && !job.folder.empty()) {
         const std::size_t parameters = trainer.snapshot().latent.size();
-        if (const auto state = load_checkpoint(job.folder / "checkpoint.safetensors", identity, parameters, job.recipe))
+        if (const auto state = load_checkpoint(job.folder / "checkpoint.safetensors", identity,
+                                               parameters, job.recipe))
             trainer.restore(*state);
     }
     bool go_on = true;
@@ -89,7 +91,8 @@ TrainResult train(const TrainJob& job, ThreadPool& pool, const ProgressSink& pro
     while (go_on && !trainer.done()) {
         trainer.run_epoch();
         go_on = report(job, trainer, progress);
-        const bool due = std::chrono::duration<double>(Clock::now() - kept).count() > kCheckpointSeconds;
+        const bool due =
+            std::chrono::duration<double>(Clock::now() - kept).count() > kCheckpointSeconds;
         if (due || !go_on || trainer.done()) {
             keep(job, trainer, identity);
             kept = Clock::now();

@@ -56,14 +56,16 @@ void Trainer::initialise() {
             std::copy(start.weights[k - 1].begin(), start.weights[k - 1].end(), w.begin());
         } else {
             Stream stream(seed_, Purpose::weights, k);
-            const double deviation = std::sqrt(2.0 / static_cast<double>(latent_.layout().structure(k).rows()));
+            const double deviation =
+                std::sqrt(2.0 / static_cast<double>(latent_.layout().structure(k).rows()));
             for (float& v : w) v = static_cast<float>(deviation * stream.normal());
         }
         for (float v : w) magnitude += std::abs(v);
     }
     std::fill(latent_.theta().begin(), latent_.theta().end(), static_cast<float>(recipe_.theta));
     for (float& scale : latent_.scale())
-        scale = static_cast<float>(magnitude / static_cast<double>(latent_.layout().weights_size()));
+        scale =
+            static_cast<float>(magnitude / static_cast<double>(latent_.layout().weights_size()));
 }
 
 void Trainer::begin_stage() {
@@ -92,7 +94,8 @@ void Trainer::run_epoch() {
     const std::size_t batch = stage.batch ? stage.batch : recipe_.batch;
     double loss = 0;
     for (std::size_t at = 0; at < count; at += batch)
-        loss += run_batch(stage, record.rate, std::span(order).subspan(at, std::min(batch, count - at)));
+        loss += run_batch(stage, record.rate,
+                          std::span(order).subspan(at, std::min(batch, count - at)));
     record.loss = loss / static_cast<double>(count);
     project(stage, record.rate);
 
@@ -126,7 +129,9 @@ double Trainer::run_batch(const Stage& stage, double rate, std::span<const std::
             energy = 0;
             for (float v : x) energy += double{v} * v;
         }
-        row_weights_[i] = energy > 0 ? static_cast<float>(1.0 / (energy * static_cast<double>(rows.size()))) : 0.0F;
+        row_weights_[i] =
+            energy > 0 ? static_cast<float>(1.0 / (energy * static_cast<double>(rows.size())))
+                       : 0.0F;
     }
     make_effective(kind_in(stage), latent_, effective_, backend_);
     const RowLoss row_loss = recipe_.loss == LossKind::norm ? RowLoss::norm : RowLoss::squared;
@@ -148,8 +153,7 @@ void Trainer::straight_through(const Stage& stage) {
 
 void Trainer::project(const Stage& stage, double rate) {
     if (stage.projection != Projection::l1) return;
-    const double share =
-        static_cast<double>(state_.epoch + 1) / static_cast<double>(stage.epochs);
+    const double share = static_cast<double>(state_.epoch + 1) / static_cast<double>(stage.epochs);
     const auto strength = static_cast<float>(rate * stage.l1_weight * share);
     for (std::size_t k = 1; k <= spec_.layers; ++k)
         move_towards_levels(latent_.scale()[0], strength, latent_.weights(k));
@@ -197,11 +201,11 @@ void Trainer::fail_diverged(const Stage& stage) const {
     std::size_t layer = 0;
     for (std::size_t k = spec_.layers; k >= 1; --k)
         if (!std::isfinite(backend_.squared_norm(gradient_.weights(k)))) layer = k;
-    throw Error(ErrorKind::failed,
-                fmt::format("training diverged in epoch {} (stage '{}', {})",
-                            state_.history.size() + 1, stage.name,
-                            layer ? fmt::format("layer {}", layer) : "last layer"),
-                "lower learning_rate or set clip in that stage");
+    throw Error(
+        ErrorKind::failed,
+        fmt::format("training diverged in epoch {} (stage '{}', {})", state_.history.size() + 1,
+                    stage.name, layer ? fmt::format("layer {}", layer) : "last layer"),
+        "lower learning_rate or set clip in that stage");
 }
 
 }  // namespace pibinn

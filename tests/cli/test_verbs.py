@@ -180,21 +180,6 @@ def test_inspect_counts_the_bits_both_ways(plain):
     assert "100,640" in text and "260,672" in text and "pibinn.recipe: untrained" in text
 
 
-def test_demo_compares_every_method(tmp_path):
-    text = succeed("demo", "--out", tmp_path / "demo", timeout=300)
-    result = json.loads((tmp_path / "demo" / "demo.json").read_text())
-    rows = {row["method"]: row for row in result["rows"]}
-    assert len(rows) == 8 and all(method in text for method in rows)
-    assert rows["OMP"]["nmse_db"] < -60
-    assert rows["FISTA, 100 iterations"]["nmse_db"] < rows["ISTA, 100 iterations"]["nmse_db"]
-    assert rows["linear MMSE"]["stored_bits"] == 160000
-    model = tmp_path / "demo" / "untrained.safetensors"
-    inspected = json.loads(succeed("inspect", model, "--json", "-"))
-    one_bit = rows["one-bit network, 10 layers, untrained"]
-    assert inspected["bits"]["total"] == one_bit["stored_bits"]
-    assert tree(tmp_path / "demo") == ["demo.json", "untrained.safetensors"]
-
-
 def test_quiet_says_nothing(small, tmp_path):
     model = small / "model.safetensors"
     assert succeed("inspect", model, "--quiet") == ""

@@ -140,8 +140,7 @@ TEST_F(ModelFile, SaysWhatIsWrongWithAForeignOrDamagedFile) {
     EXPECT_PRED2(has, rewrite([](SafeTensors& f) { f.metadata["pibinn.network"] = "{}"; }),
                  "'architecture' is missing");
     EXPECT_PRED2(has, rewrite([](SafeTensors& f) {
-                     f.metadata["pibinn.structure"] =
-                         R"({"kind":"dense","m":200000,"n":200000})";
+                     f.metadata["pibinn.structure"] = R"({"kind":"dense","m":200000,"n":200000})";
                  }),
                  "do not fit a file");
     EXPECT_PRED2(has, rewrite([](SafeTensors& f) {

@@ -33,7 +33,8 @@ TEST(Optimiser, IsAdamWithBiasCorrection) {
         optimiser.step(stage, 1e-2, g, p, *f.backend);
         m = 0.9 * m + 0.1 * gradient;
         v = 0.999 * v + 0.001 * gradient * gradient;
-        value -= 1e-2 * (m / (1 - std::pow(0.9, t))) / (std::sqrt(v / (1 - std::pow(0.999, t))) + 1e-8);
+        value -=
+            1e-2 * (m / (1 - std::pow(0.9, t))) / (std::sqrt(v / (1 - std::pow(0.999, t))) + 1e-8);
         EXPECT_NEAR(p.weights(1)[4], value, 1e-6);
     }
     EXPECT_EQ(p.weights(1)[3], 0.0F);

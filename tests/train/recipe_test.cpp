@@ -67,7 +67,8 @@ TEST(Recipe, RefusesWhatMakesNoSense) {
     EXPECT_EQ(with([](Recipe& r) { r.stages[2].trains_theta = r.stages[2].trains_scale = false; }),
               "stage 'stage2': trains nothing");
     spec.weights = WeightKind::ternary;
-    EXPECT_EQ(refusal(good, spec), "stage 'joint': weights 'ternary' have no global scale to train");
+    EXPECT_EQ(refusal(good, spec),
+              "stage 'joint': weights 'ternary' have no global scale to train");
     EXPECT_THROW(named_recipe("defalt", spec), Error);
 }
 

@@ -19,7 +19,8 @@ Problem small_problem(ThreadPool& pool, const Structure& structure = Structure::
     spec.train = 150;
     spec.test = 40;
     spec.prior.density = 0.1;
-    return make_synthetic(spec, Operator::random(structure, OperatorEnsemble::gaussian, 9), 9, pool);
+    return make_synthetic(spec, Operator::random(structure, OperatorEnsemble::gaussian, 9), 9,
+                          pool);
 }
 
 Recipe quick(std::string_view name, const NetworkSpec& spec, std::size_t epochs = 4) {
@@ -45,7 +46,8 @@ TEST(Train, EveryStructureKindAndRecipeRunsAndLowersTheLoss) {
                 if (name == std::string("paper")) job.spec.update = Update::plain();
                 job.recipe = quick(name, job.spec, 30);
                 const TrainResult result = train(job, pool);
-                const auto label = fmt::format("{} {} {}", to_string(structure), to_string(kind), name);
+                const auto label =
+                    fmt::format("{} {} {}", to_string(structure), to_string(kind), name);
                 ASSERT_EQ(result.history.size(), job.recipe.epochs()) << label;
                 EXPECT_LT(result.history[29].loss, result.history[0].loss) << label;
                 if (kind == WeightKind::one_bit) {
@@ -89,7 +91,8 @@ TEST(Train, L1StageEndsOnTheLevels) {
 }
 
 TEST(Train, GivesTheSameBytesForAnyNumberOfThreads) {
-    const auto folder = std::filesystem::temp_directory_path() / fmt::format("pibinn-threads-{}", ::getpid());
+    const auto folder =
+        std::filesystem::temp_directory_path() / fmt::format("pibinn-threads-{}", ::getpid());
     std::filesystem::create_directories(folder);
     std::vector<std::string> bytes;
     for (std::size_t threads : {1u, 2u, 5u}) {
@@ -110,7 +113,9 @@ TEST(Train, GivesTheSameBytesForAnyNumberOfThreads) {
 
 class Resume : public ::testing::Test {
 protected:
-    Resume() : folder_(std::filesystem::temp_directory_path() / fmt::format("pibinn-resume-{}", ::getpid())) {
+    Resume()
+        : folder_(std::filesystem::temp_directory_path() /
+                  fmt::format("pibinn-resume-{}", ::getpid())) {
         std::filesystem::create_directories(folder_);
         problem_ = small_problem(pool_);
         job_.problem = &problem_;
@@ -133,7 +138,8 @@ TEST_F(Resume, AfterAnyEpochEndsLikeAnUndisturbedRun) {
     const Model expected = train(undisturbed, pool_).model;
     for (std::size_t stop = 1; stop < job_.recipe.epochs(); ++stop) {
         std::filesystem::remove(folder_ / "checkpoint.safetensors");
-        const TrainResult half = train(job_, pool_, [&](const Progress& p) { return p.done < stop; });
+        const TrainResult half =
+            train(job_, pool_, [&](const Progress& p) { return p.done < stop; });
         EXPECT_FALSE(half.finished);
         EXPECT_EQ(half.history.size(), stop);
         const TrainResult whole = train(job_, pool_);
@@ -163,7 +169,8 @@ TEST_F(Resume, RefusesACheckpointOfAnotherTraining) {
     EXPECT_NE(message(other).find("seed was 1, is now 2"), std::string::npos);
     other = job_;
     other.spec.layers = 4;
-    EXPECT_NE(message(other).find("network/layers was 3, is now 4"), std::string::npos) << message(other);
+    EXPECT_NE(message(other).find("network/layers was 3, is now 4"), std::string::npos)
+        << message(other);
     const std::string bytes = read_file(folder_ / "checkpoint.safetensors");
     write_file(folder_ / "checkpoint.safetensors", bytes.substr(0, bytes.size() / 2));
     EXPECT_NE(message(job_), "accepted");

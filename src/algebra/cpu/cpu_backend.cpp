@@ -79,15 +79,20 @@ public:
     void adam(const AdamStep& step, std::span<float> values, std::span<const float> gradient,
               std::span<float> first, std::span<float> second) override {
         const auto correction = [&](float beta) {
-            return static_cast<float>(1.0 / (1.0 - std::pow(double{beta}, static_cast<double>(step.step))));
+            return static_cast<float>(
+                1.0 / (1.0 - std::pow(double{beta}, static_cast<double>(step.step))));
         };
         cpu::adam(step, correction(step.beta1), correction(step.beta2), values, gradient, first,
                   second);
     }
 
-    void add(std::span<const float> part, std::span<float> total) override { cpu::add(part, total); }
+    void add(std::span<const float> part, std::span<float> total) override {
+        cpu::add(part, total);
+    }
 
-    double squared_norm(std::span<const float> values) override { return cpu::squared_norm(values); }
+    double squared_norm(std::span<const float> values) override {
+        return cpu::squared_norm(values);
+    }
 
     double dot_signs(std::span<const float> gradient, std::span<const float> latent) override {
         return cpu::dot_signs(gradient, latent);

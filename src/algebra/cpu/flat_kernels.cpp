@@ -32,7 +32,8 @@ void Adam(const AdamStep& a, float correct1, float correct2, std::span<float> va
                                    hn::Mul(hn::Set(d, 1 - a.beta2), hn::Mul(g, g)));
         hn::StoreU(m1, d, &first[i]);
         hn::StoreU(m2, d, &second[i]);
-        const auto down = hn::Add(hn::Sqrt(hn::Mul(hn::Set(d, correct2), m2)), hn::Set(d, a.epsilon));
+        const auto down =
+            hn::Add(hn::Sqrt(hn::Mul(hn::Set(d, correct2), m2)), hn::Set(d, a.epsilon));
         const auto move = hn::Div(hn::Mul(hn::Set(d, a.rate * correct1), m1), down);
         hn::StoreU(hn::Sub(hn::LoadU(d, &values[i]), move), d, &values[i]);
     };
@@ -84,7 +85,8 @@ double DotSigns(std::span<const float> gradient, std::span<const float> latent) 
 void ToSigns(std::span<const float> latent, float scale, std::span<float> effective) {
     const auto body = [&](auto d, std::size_t i) HWY_ATTR {
         const auto negative = hn::Lt(hn::LoadU(d, &latent[i]), hn::Zero(d));
-        hn::StoreU(hn::IfThenElse(negative, hn::Set(d, -scale), hn::Set(d, scale)), d, &effective[i]);
+        hn::StoreU(hn::IfThenElse(negative, hn::Set(d, -scale), hn::Set(d, scale)), d,
+                   &effective[i]);
     };
     ForEach(latent.size(), body);
 }

@@ -66,7 +66,8 @@ void ThresholdRowsOf(const ThresholdArgs& a) {
             x = hn::IfThenElseZero(alive, x);  // no negative zeros
             hn::Store(x, d, a.x + at + j);
             const auto which = hn::Iota(du, static_cast<std::uint32_t>(j));
-            // Compress and a whole store into the slack: CompressStore to memory measured 3x slower.
+            // Compress and a whole store into the slack: CompressStore to memory measured 3x
+            // slower.
             const auto mask = hn::RebindMask(du, alive);
             hn::StoreU(hn::Compress(which, mask), du, indices + count);
             count += hn::CountTrue(du, mask);
@@ -93,7 +94,8 @@ void ResidualGradientRows(const ResidualGradientArgs& a) {
     for (std::size_t i = 0; i < a.rows; ++i) {
         const std::size_t at = i * a.stride;
         const V mean = hn::Set(d, a.from_mean ? a.from_mean[i] : 0.0F);
-        const float share = a.next ? static_cast<float>(a.counts[i]) / static_cast<float>(a.m) : 0.0F;
+        const float share =
+            a.next ? static_cast<float>(a.counts[i]) / static_cast<float>(a.m) : 0.0F;
         const V carry = hn::Set(d, a.omega_next * share);
         V beta = zero;
         V omega = zero;
@@ -118,7 +120,8 @@ void ResidualGradientRows(const ResidualGradientArgs& a) {
     }
 }
 
-void CombineRows(std::size_t count, float c1, const float* v1, float c2, const float* v2, float* out) {
+void CombineRows(std::size_t count, float c1, const float* v1, float c2, const float* v2,
+                 float* out) {
     const D d;
     const V f1 = hn::Set(d, c1);
     const V f2 = hn::Set(d, c2);
@@ -132,7 +135,8 @@ void CombineRows(std::size_t count, float c1, const float* v1, float c2, const f
 void KeepWhereNonZero(std::size_t count, const float* x, float* g) {
     const D d;
     for (std::size_t e = 0; e < count; e += hn::Lanes(d))
-        hn::Store(hn::IfThenElseZero(hn::Ne(hn::Load(d, x + e), hn::Zero(d)), hn::Load(d, g + e)), d, g + e);
+        hn::Store(hn::IfThenElseZero(hn::Ne(hn::Load(d, x + e), hn::Zero(d)), hn::Load(d, g + e)),
+                  d, g + e);
 }
 
 // The vector of one row stays in up to kBlock registers while the columns stream by; longer
@@ -268,7 +272,8 @@ void residual_gradient_rows(const ResidualGradientArgs& args) {
     HWY_DYNAMIC_DISPATCH(ResidualGradientRows)(args);
 }
 
-void combine_rows(std::size_t count, float c1, const float* v1, float c2, const float* v2, float* out) {
+void combine_rows(std::size_t count, float c1, const float* v1, float c2, const float* v2,
+                  float* out) {
     HWY_DYNAMIC_DISPATCH(CombineRows)(count, c1, v1, c2, v2, out);
 }
 

@@ -69,7 +69,8 @@ struct ResidualGradientArgs {
 void residual_gradient_rows(const ResidualGradientArgs& args);
 
 /// out = c1 v1 + c2 v2; v2 may be null. All of whole padded rows.
-void combine_rows(std::size_t count, float c1, const float* v1, float c2, const float* v2, float* out);
+void combine_rows(std::size_t count, float c1, const float* v1, float c2, const float* v2,
+                  float* out);
 /// g = 0 where x = 0.
 void keep_where_non_zero(std::size_t count, const float* x, float* g);
 

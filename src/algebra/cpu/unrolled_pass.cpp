@@ -141,13 +141,12 @@ LayerScalarGradients CpuUnrolledPass::backward(std::size_t k, const LayerScalars
     const bool with_mean = s.residual_threshold && s.activation == Activation::soft;
     const bool with_beta = s.momentum && k > 1;
     const bool with_omega = s.onsager && k > 1;
-    residual_gradient_rows({rows_, products_.m(), products_.m_stride(), gr,
-                            carried ? gr_[(k + 1) % 3].data() : nullptr, now.counts.data(),
-                            carried ? tape_[k + 1].omega : 0.0F, now.r.data(),
-                            with_mean ? from_mean_.data() : nullptr,
-                            with_beta ? before.p.data() : nullptr,
-                            k > 2 ? tape_[k - 2].p.data() : nullptr,
-                            with_omega ? before.r.data() : nullptr, tau_.data(), omega_.data()});
+    residual_gradient_rows(
+        {rows_, products_.m(), products_.m_stride(), gr,
+         carried ? gr_[(k + 1) % 3].data() : nullptr, now.counts.data(),
+         carried ? tape_[k + 1].omega : 0.0F, now.r.data(), with_mean ? from_mean_.data() : nullptr,
+         with_beta ? before.p.data() : nullptr, k > 2 ? tape_[k - 2].p.data() : nullptr,
+         with_omega ? before.r.data() : nullptr, tau_.data(), omega_.data()});
 
     std::fill(dw_.begin(), dw_.end(), 0.0F);
     products_.outer(rows_, gz, support, now.r.data(), dw_.data());
@@ -163,8 +162,8 @@ LayerScalarGradients CpuUnrolledPass::backward(std::size_t k, const LayerScalars
         gradients.beta += tau_[i] + s.delta * through_x;
     }
     for (std::size_t i = 0; i < rows_ && with_omega; ++i)
-        gradients.omega += omega_[i] * static_cast<float>(before.counts[i]) /
-                           static_cast<float>(products_.m());
+        gradients.omega +=
+            omega_[i] * static_cast<float>(before.counts[i]) / static_cast<float>(products_.m());
     return gradients;
 }
 

@@ -1,5 +1,6 @@
-"""The progress bar: on a terminal, after two seconds, and nowhere else."""
+"""The demo, and its progress bar: on a terminal, after two seconds, and nowhere else."""
 
+import json
 import os
 import pty
 import signal
@@ -7,7 +8,9 @@ import subprocess
 import threading
 import time
 
-from conftest import PROGRAM
+import pytest
+
+from conftest import PROGRAM, succeed, tree
 
 
 def slow_demo_on_a_terminal(folder, *options):
@@ -39,11 +42,30 @@ def slow_demo_on_a_terminal(folder, *options):
     return b"".join(shown).decode(), text.decode()
 
 
-def test_a_terminal_sees_a_bar_that_is_gone_at_the_end(tmp_path):
-    screen, text = slow_demo_on_a_terminal(tmp_path / "demo")
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    """The folder of a demo, what its screen showed and what it printed."""
+    folder = tmp_path_factory.mktemp("demo") / "results"
+    return folder, *slow_demo_on_a_terminal(folder)
+
+
+def test_demo_compares_every_method(demo):
+    folder, _, text = demo
+    rows = {r["method"]: r for r in json.loads((folder / "demo.json").read_text())["rows"]}
+    assert len(rows) == 8 and all(method in text for method in rows)
+    assert rows["OMP"]["nmse_db"] < -60
+    assert rows["FISTA, 100 iterations"]["nmse_db"] < rows["ISTA, 100 iterations"]["nmse_db"]
+    assert rows["linear MMSE"]["stored_bits"] == 160000
+    model = json.loads(succeed("inspect", folder / "untrained.safetensors", "--json", "-"))
+    assert model["bits"]["total"] == rows["one-bit network, 10 layers, untrained"]["stored_bits"]
+    assert tree(folder) == ["demo.json", "untrained.safetensors"]
+
+
+def test_a_terminal_sees_a_bar_that_is_gone_at_the_end(demo):
+    _, screen, text = demo
     assert "demo [###" in screen and "/s  " in screen and " s left  " in screen
     assert screen.endswith("\r\x1b[K")
-    assert "linear MMSE" in text and "[##" not in text
+    assert "[##" not in text
 
 
 def test_quiet_shows_no_bar(tmp_path):
