@@ -28,7 +28,9 @@ json stage_json(const Stage& s) {
             {"scale", s.scale},
             {"clip", s.clip},
             {"l1_weight", s.l1_weight},
-            {"scalar_rate", s.scalar_rate}};
+            {"scalar_rate", s.scalar_rate},
+            {"momentum", s.momentum},
+            {"batch", s.batch}};
 }
 
 /// The first path at which two JSON values differ, with both values.

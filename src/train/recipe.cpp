@@ -107,6 +107,8 @@ void validate_stage(const Stage& stage, const NetworkSpec& spec) {
     if (!(stage.scalar_rate > 0))
         refuse(fmt::format("scalar_rate {} is not positive", stage.scalar_rate),
                "1 is the default");
+    if (!(stage.momentum >= 0 && stage.momentum < 1))
+        refuse(fmt::format("momentum {} is not in [0, 1)", stage.momentum), "0.9 is Adam's usual");
     if (!stage.trains_weights && !stage.trains_theta && !stage.trains_scale)
         refuse("trains nothing", "list \"weights\", \"theta\" or \"scale\" in trains");
     if (stage.trains_scale && spec.weights != WeightKind::one_bit)
