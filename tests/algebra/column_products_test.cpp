@@ -14,7 +14,7 @@ struct Data {
     Data(const LinkBlock& block, std::size_t rows_, double density) : products(block), rows(rows_) {
         Stream stream(rows * 1000 + block.m * 10 + block.n, Purpose::tests);
         links.resize(block.links());
-        for (float& v : links) v = static_cast<float>(stream.normal());
+        for (float& link : links) link = static_cast<float>(stream.normal());
         w.resize(products.size());
         products.lay_out(links, w);
         v.resize(rows * products.m_stride());
