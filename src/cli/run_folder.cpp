@@ -58,6 +58,11 @@ void require_resumable(const TrainingRun& run) {
     const std::string same = "resume with the same configuration, or choose another --out";
     std::vector<fs::path> ours;
     for (std::size_t i = 0; i < run.train.seeds; ++i) ours.push_back(seed_folder(run, i));
+    for (const fs::path& folder : seeds_in(run.folder))
+        if (std::find(ours.begin(), ours.end(), folder) == ours.end())
+            fail_usage(fmt::format("'{}' is of a seed that this run of {} seed(s) from {} has not",
+                                   folder.string(), run.train.seeds, run.config.seed),
+                       same);
     bool any = false;
     for (const fs::path& folder : ours) {
         if (!holds_a_run(folder)) continue;
@@ -66,11 +71,6 @@ void require_resumable(const TrainingRun& run) {
             fail_usage(fmt::format("'{}' holds results but no {}", folder.string(), kCheckpoint),
                        "there is nothing to go on with: choose another --out");
     }
-    for (const fs::path& folder : seeds_in(run.folder))
-        if (std::find(ours.begin(), ours.end(), folder) == ours.end())
-            fail_usage(fmt::format("'{}' is of a seed that this run of {} seed(s) from {} has not",
-                                   folder.string(), run.train.seeds, run.config.seed),
-                       same);
     if (run.train.seeds > 1 && holds_a_run(run.folder) &&
         (!any || fs::exists(run.folder / kCheckpoint)))
         fail_usage(fmt::format("'{}' holds a run of another number of seeds: train.seeds is now {}",

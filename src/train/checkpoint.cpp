@@ -46,13 +46,16 @@ std::size_t whole(const json& object, const char* key) {
 /// The first path at which two JSON values differ, with both values.
 std::string first_difference(const json& was, const json& is) {
     const json patch = json::diff(was, is);
-    if (patch.empty()) return "nothing";
-    const std::string path = patch[0]["path"];
-    const json::json_pointer pointer(path);
-    const auto show = [&](const json& j) {
-        return j.contains(pointer) ? j[pointer].dump() : "nothing";
-    };
-    return fmt::format("{} was {}, is now {}", path.substr(1), show(was), show(is));
+    // A hash says least: other data mostly come from something else, which is then named.
+    const json* change = nullptr;
+    for (const json& c : patch)
+        if (!change || (*change)["path"] == "/data") change = &c;
+    if (!change) return "nothing";
+    const std::string path = (*change)["path"];
+    const std::string op = (*change)["op"];
+    return fmt::format("{} was {}, is now {}", path.substr(1),
+                       op == "add" ? "nothing" : was[json::json_pointer(path)].dump(),
+                       op == "remove" ? "nothing" : (*change)["value"].dump());
 }
 
 }  // namespace

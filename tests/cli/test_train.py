@@ -129,7 +129,7 @@ def test_people_get_a_table_and_quiet_gets_nothing(tmp_path):
 
 
 def test_training_lowers_the_error(tmp_path):
-    epochs = sets("train.stage.pretrain.epochs=100")
+    epochs = sets("train.stage.pretrain.epochs=400")
     summary = train(tmp_path / "run", "--set", "model.weights=float", epochs=epochs)
     losses = [float(line["loss"]) for line in history(tmp_path / "run")]
     assert losses[-1] < losses[0] / 2

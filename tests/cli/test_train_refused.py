@@ -1,5 +1,6 @@
 """Trainings that cannot be: refused in one line, with what was there before left as it was."""
 
+import json
 import struct
 
 import numpy as np
@@ -49,7 +50,7 @@ def refused(cwd, *options, epochs=SHORT, **more):
     (["train.stage.joint.batch=300"], ["a batch of 300 from a training set of 200"]),
     (["train.recipe=papper"], ["unknown recipe 'papper'", "did you mean 'paper'?"]),
     (["train.loss=squard"], ["did you mean 'squared'?"]),
-    (["train.augment=sings"], ["did you mean 'signs'?"]),
+    (["train.augment=sign"], ["did you mean 'signs'?"]),
     (["train.theta=-1"], ["-1 is out of range"]),
     (["train.seeds=0"], ["0 is out of range"]),
     (["train.checkpoint_seconds=-1"], ["-1 is out of range"]),
@@ -135,14 +136,15 @@ def test_a_file_of_someone_else_is_not_overwritten(name, tmp_path):
 
 @pytest.mark.parametrize("options, words", [
     (sets("train.batch=40"), ["batch was 50, is now 40"]),
-    (sets("model.layers=4"), ["layers was 3, is now 4"]),
+    (sets("model.layers=4"), ["network/layers was 3, is now 4"]),
     (sets("model.weights=ternary"), ["another training"]),
     (sets("train.stage.joint.learning_rate=0.5"), ["learning_rate was 0.001, is now 0.5"]),
     (sets("train.stage.joint.epochs=5"), ["epochs was 4, is now 5"]),
     (sets("train.stage.joint.momentum=0.5"), ["momentum was 0.9, is now 0.5"]),
+    (sets('train.stage=[{name="pretrain"}, {name="joint"}]'), ["stages/2 was {", "is now nothing"]),
     (sets("train.loss=nmse"), ['loss was "squared", is now "nmse"']),
-    (sets("problem.noise_std=0.1"), ["data was"]),
-    (["--seed", "2"], ["was 1, is now 2"]),
+    (sets("problem.noise_std=0.1"), ["data was "]),
+    (["--seed", "2"], ["seed was 1, is now 2"]),
     (sets("train.seeds=2"), ["seeds"]),
 ])
 def test_another_training_is_not_resumed(options, words, finished):
@@ -165,34 +167,42 @@ def test_a_file_that_is_no_checkpoint(finished):
     assert "not a checkpoint" in refused(finished, "--resume")
 
 
-def damages():
-    """Ways to damage a checkpoint, each from its bytes to others."""
-    def replaced(old, new):
-        assert len(old) == len(new)
-        return lambda b: b.replace(old, new, 1)
-
-    return {
-        "empty": lambda b: b"",
-        "half": lambda b: b[:len(b) // 2],
-        "one byte short": lambda b: b[:-1],
-        "one byte more": lambda b: b + b"\0",
-        "header length": lambda b: struct.pack("<Q", 1 << 60) + b[8:],
-        "text": lambda b: b"not a checkpoint at all, but long enough to be read as one",
-        "stage beyond": replaced(rb'\"stage\":3', rb'\"stage\":9'),
-        "stage before": replaced(rb'\"stage\":3', rb'\"stage\":1'),
-        "epoch beyond": replaced(rb'\"epoch\":0', rb'\"epoch\":7'),
-        "stage is text": replaced(rb'\"epoch\":0,\"stage\":3', rb'\"epoch\":0,\"stage\":x'),
-        "steps negative": replaced(rb'\"stage\":3,\"steps\":', rb'\"stage\":3,\"steps\":'),
-        "no latent": replaced(b'"latent"', b'"lament"'),
-        "other type": replaced(b'"F64"', b'"I64"'),
-    }
+def with_progress(content, **changes):
+    """A checkpoint that claims to stand elsewhere."""
+    size = struct.unpack("<Q", content[:8])[0]
+    header = json.loads(content[8:8 + size])
+    progress = json.loads(header["__metadata__"]["pibinn.progress"])
+    assert progress == {"stage": 3, "epoch": 0, "steps": 8}
+    header["__metadata__"]["pibinn.progress"] = json.dumps(progress | changes)
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    return struct.pack("<Q", len(text)) + text + content[8 + size:]
 
 
-@pytest.mark.parametrize("what", damages())
+DAMAGES = {
+    "empty": lambda b: b"",
+    "half": lambda b: b[:len(b) // 2],
+    "one byte short": lambda b: b[:-1],
+    "one byte more": lambda b: b + b"\0",
+    "header length": lambda b: struct.pack("<Q", 1 << 60) + b[8:],
+    "text": lambda b: b"not a checkpoint at all, but long enough to be read as one",
+    "stage beyond": lambda b: with_progress(b, stage=9),
+    "stage before": lambda b: with_progress(b, stage=1),
+    "stage negative": lambda b: with_progress(b, stage=-3),
+    "stage is text": lambda b: with_progress(b, stage="three"),
+    "epoch beyond": lambda b: with_progress(b, epoch=7),
+    "epoch at the end of its stage": lambda b: with_progress(b, stage=2, epoch=2),
+    "steps missing": lambda b: with_progress(b, steps=None),
+    "no latent": lambda b: b.replace(b'"latent"', b'"lament"', 1),
+    "other type": lambda b: b.replace(b'"F64"', b'"I64"', 1),
+}
+
+
+@pytest.mark.parametrize("what", DAMAGES)
 def test_a_damaged_checkpoint(what, finished):
     checkpoint = finished / "run" / "checkpoint.safetensors"
     good = checkpoint.read_bytes()
-    bad = damages()[what](good)
+    bad = DAMAGES[what](good)
     assert bad != good
     checkpoint.write_bytes(bad)
     assert "checkpoint.safetensors" in refused(finished, "--resume")

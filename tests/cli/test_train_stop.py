@@ -11,10 +11,11 @@ import pytest
 
 from conftest import PROGRAM, TINY, contents, history, run, sets, succeed, tree
 
-EPOCHS = 1500
-# A second or more of training, with a checkpoint after every epoch.
-LONG = ["train", *TINY, *sets("train.stage.pretrain.epochs=500", "train.stage.joint.epochs=700",
-                              "train.stage.stage2.epochs=300", "train.checkpoint_seconds=0")]
+EPOCHS = 120
+# Seconds of training, with a checkpoint after every epoch.
+LONG = ["train", *TINY, *sets(
+    "problem.train=4000", "model.layers=5", "train.stage.pretrain.epochs=40",
+    "train.stage.joint.epochs=50", "train.stage.stage2.epochs=30", "train.checkpoint_seconds=0")]
 KEPT = ("model.safetensors", "history.csv")
 
 
@@ -98,7 +99,7 @@ def test_told_to_stop_a_training_says_how_to_go_on(how, undisturbed, tmp_path):
 
 
 def test_seeds_that_were_stopped_go_on(tmp_path):
-    seeds = [*LONG, *sets("train.seeds=3")]
+    seeds = [*LONG, *sets("train.seeds=3", "problem.train=1000")]
     succeed(*seeds, "--out", "whole", cwd=tmp_path)
     (tmp_path / "b").mkdir()
     line = stopped(tmp_path / "b", *seeds, "--out", "run")
