@@ -154,7 +154,8 @@ std::optional<TrainState> load_checkpoint(const std::filesystem::path& path,
     const bool inside = state.stage < recipe.stages.size()
                             ? state.epoch < recipe.stages[state.stage].epochs
                             : state.stage == recipe.stages.size() && state.epoch == 0;
-    if (!inside || state.seconds.size() != recipe.stages.size() || done != state.history.size())
+    if (!inside || state.steps == kNotWhole || state.seconds.size() != recipe.stages.size() ||
+        done != state.history.size())
         fail_input(fmt::format("{}: its numbers do not fit together", path.string()),
                    "the checkpoint is damaged: start again without --resume");
     return state;

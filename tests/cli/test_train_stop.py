@@ -14,7 +14,7 @@ from conftest import PROGRAM, TINY, contents, history, run, sets, succeed, tree
 EPOCHS = 120
 # Seconds of training, with a checkpoint after every epoch.
 LONG = ["train", *TINY, *sets(
-    "problem.train=4000", "model.layers=5", "train.stage.pretrain.epochs=40",
+    "problem.train=8000", "model.layers=5", "train.stage.pretrain.epochs=40",
     "train.stage.joint.epochs=50", "train.stage.stage2.epochs=30", "train.checkpoint_seconds=0")]
 KEPT = ("model.safetensors", "history.csv")
 
