@@ -17,7 +17,7 @@ build: setup ## build the library, the program and the tests in build/
 	cmake --preset release
 	cmake --build --preset release --parallel $(JOBS)
 
-demo: build ## solve the embedded default problem; results in build/demo
+demo: build ## train on the embedded default problem; results in build/demo
 	build/pibinn demo --out build/demo
 
 test: build ## run every test

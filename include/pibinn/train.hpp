@@ -32,6 +32,9 @@ struct TrainJob {
     /// Where checkpoints and history.csv go; empty keeps nothing.
     std::filesystem::path folder;
     bool resume = false;  ///< go on from the folder's checkpoint, if there is one
+    /// Between checkpoints: what a kill can cost, against a few milliseconds of writing. 0 writes
+    /// one after every epoch. No part of what is trained.
+    double checkpoint_seconds = 2;
 };
 
 struct TrainResult {

@@ -93,7 +93,7 @@ std::uint64_t ConfigValue::whole(std::uint64_t least, std::uint64_t most) const 
 double ConfigValue::number(double least, double most, bool open) const {
     if (!node_->is_number()) fail_type("a number");
     const double value = *node_->value<double>();
-    if (!(value >= least && value <= most) || (open && value == least))
+    if (!std::isfinite(value) || value < least || value > most || (open && value == least))
         fail(fmt::format("{} is out of range", value),
              std::isinf(most) ? fmt::format("give a number {} {}", open ? "above" : "from", least)
                               : fmt::format("give a number {} {} and at most {}",

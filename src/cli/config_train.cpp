@@ -1,5 +1,6 @@
 #include "cli/config_train.hpp"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 
@@ -38,12 +39,25 @@ void set_trains(const Value& value, Stage& stage) {
     }
 }
 
+/// Names go into history.csv and onto command lines.
+void set_name(const Value& value, Stage& stage) {
+    stage.name = value.text();
+    const bool plain =
+        !stage.name.empty() && std::all_of(stage.name.begin(), stage.name.end(), [](char c) {
+            return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+                   c == '_' || c == '-';
+        });
+    if (!plain)
+        value.fail(fmt::format("'{}' is not the name of a stage", stage.name),
+                   "use letters, digits, - and _");
+}
+
 void read_stage(const std::string& prefix, const toml::table& table, Stage& stage) {
     const std::array keys{
-        ConfigKey{"name", [&](const Value& v) { stage.name = v.text(); }},
-        ConfigKey{"epochs", [&](const Value& v) { stage.epochs = v.whole(0, 100000000); }},
+        ConfigKey{"name", [&](const Value& v) { set_name(v, stage); }},
+        ConfigKey{"epochs", [&](const Value& v) { stage.epochs = v.whole(1, 100000000); }},
         ConfigKey{"learning_rate",
-                  [&](const Value& v) { stage.learning_rate = v.number(-kInfinity, kInfinity); }},
+                  [&](const Value& v) { stage.learning_rate = v.number(0, kInfinity, true); }},
         ConfigKey{"schedule", [&](const Value& v) { stage.schedule = v.word(parse_schedule); }},
         ConfigKey{"trains", [&](const Value& v) { set_trains(v, stage); }},
         ConfigKey{"projection",
@@ -55,8 +69,30 @@ void read_stage(const std::string& prefix, const toml::table& table, Stage& stag
         ConfigKey{"batch", [&](const Value& v) { stage.batch = v.whole(1); }},
         ConfigKey{"scalar_rate",
                   [&](const Value& v) { stage.scalar_rate = v.number(0, kInfinity, true); }},
+        ConfigKey{"momentum", [&](const Value& v) { stage.momentum = v.number(0, 0.9999); }},
+        ConfigKey{"batch", [&](const Value& v) { stage.batch = v.whole(0); }},
     };
     read_table(prefix, table, keys);
+}
+
+/// What a problem allows of the augment a recipe has by default. Signals on a fixed support cannot
+/// be shifted, nobody knows what changes given signals keep their nature, and given measurements
+/// belong to the signals as they are.
+Augment allowed_augment(Augment augment, const ProblemConfig& problem) {
+    if (augment == Augment::none) return augment;
+    if (problem.kind == ProblemKind::arrays)
+        return problem.y_file.empty() && problem.spec.noise_std > 0 ? Augment::noise
+                                                                    : Augment::none;
+    if (augment == Augment::roll && !problem.spec.prior.support.empty()) return Augment::signs;
+    return augment;
+}
+
+void set_augment(const Value& value, const ProblemConfig& problem, Recipe& recipe) {
+    recipe.augment = value.word(parse_augment);
+    if (recipe.augment != Augment::none && !problem.y_file.empty())
+        value.fail(fmt::format("it would measure signals anew, and '{}' gives their measurements",
+                               problem.y_file),
+                   "use augment \"none\", or leave the measurements out");
 }
 
 Stage* find_stage(std::vector<Stage>& stages, std::string_view name) {
@@ -76,6 +112,10 @@ std::vector<Stage> list_stages(const Value& value, std::vector<Stage> recipe) {
         if (const auto name = table["name"].value<std::string>())
             if (const Stage* known = find_stage(recipe, *name)) stage = *known;
         read_stage("train.stage", table, stage);
+        if (find_stage(stages, stage.name))
+            Value("train.stage", entry)
+                .fail(fmt::format("a second stage '{}'", stage.name),
+                      "give each stage a name of its own");
         stages.push_back(stage);
     }
     return stages;
@@ -101,7 +141,8 @@ void change_stages(const Value& value, std::vector<Stage>& stages) {
 
 }  // namespace
 
-TrainConfig read_train_config(const ConfigDocument& document, NetworkSpec& spec) {
+TrainConfig read_train_config(const ConfigDocument& document, Config& whole) {
+    NetworkSpec& spec = whole.model;
     TrainConfig config;
     std::string name = "default";
     const auto skip = [](const Value&) {};
@@ -109,14 +150,17 @@ TrainConfig read_train_config(const ConfigDocument& document, NetworkSpec& spec)
         const std::array keys{
             ConfigKey{"recipe", on_recipe},
             ConfigKey{"seeds", on_rest([&](const Value& v) { config.seeds = v.whole(1, 10000); })},
-            ConfigKey{"batch", on_rest([&](const Value& v) { config.recipe.batch = v.whole(0); })},
+            ConfigKey{"batch", on_rest([&](const Value& v) { config.recipe.batch = v.whole(1); })},
             ConfigKey{"loss",
                       on_rest([&](const Value& v) { config.recipe.loss = v.word(parse_loss); })},
             ConfigKey{"augment", on_rest([&](const Value& v) {
-                          config.recipe.augment = v.word(parse_augment);
+                          set_augment(v, whole.problem, config.recipe);
                       })},
             ConfigKey{"theta", on_rest([&](const Value& v) {
                           config.recipe.theta = v.number(0, kInfinity);
+                      })},
+            ConfigKey{"checkpoint_seconds", on_rest([&](const Value& v) {
+                          config.checkpoint_seconds = v.number(0, kInfinity);
                       })},
             ConfigKey{"stage", skip},
         };
@@ -131,6 +175,7 @@ TrainConfig read_train_config(const ConfigDocument& document, NetworkSpec& spec)
          }),
          [&](Setter) { return Setter(skip); });
     config.recipe = named_recipe(name, spec);
+    config.recipe.augment = allowed_augment(config.recipe.augment, whole.problem);
     read(Setter(skip), [](Setter setter) { return setter; });
     document.read_each("train", "stage", [&](const Value& v) {
         if (v.node().is_array())

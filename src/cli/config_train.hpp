@@ -1,5 +1,6 @@
 #pragma once
 
+#include "cli/config.hpp"
 #include "cli/config_document.hpp"
 #include "pibinn/recipe.hpp"
 
@@ -9,11 +10,14 @@ namespace pibinn::cli {
 struct TrainConfig {
     Recipe recipe;
     std::size_t seeds = 1;
+    double checkpoint_seconds = 2;  ///< between two checkpoints; 0 keeps every epoch
 };
 
 /// Recipe, seeds and stages for a network. `[[train.stage]]` lists the stages anew, each starting
 /// from the recipe's stage of the same name; `train.stage.NAME.KEY` changes one number of one
-/// stage. The recipe `paper` is always of the plain update, whatever the network was by default.
-TrainConfig read_train_config(const ConfigDocument& document, NetworkSpec& spec);
+/// stage. The recipe `paper` is always of the plain update, whatever the network was by default. A
+/// recipe's augment holds where the problem allows it; another one is only used when it is asked
+/// for by name.
+TrainConfig read_train_config(const ConfigDocument& document, Config& config);
 
 }  // namespace pibinn::cli

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "cli/arrays.hpp"
 #include "cli/comparison.hpp"
 #include "cli/model_text.hpp"
 #include "cli/options.hpp"
+#include "cli/run_folder.hpp"
 #include "cli/run_report.hpp"
 #include "cli/training_run.hpp"
 #include "core/file.hpp"
@@ -23,11 +23,10 @@ TrainingRun demo_run(const std::string& folder, const std::vector<std::string>& 
     all.insert(all.end(), sets.begin(), sets.end());
     const ConfigDocument document("", all);
     run.config = read_config(document);
-    run.train = read_train_config(document, run.config.model);
+    run.train = read_train_config(document, run.config);
     run.folder = folder;
     run.command = "pibinn train";
-    for (const std::string& set : all) run.command += fmt::format(" --set '{}'", set);
-    run.command += " --out RUN";
+    for (const std::string& set : all) run.command += " --set " + shell_word(set);
     return run;
 }
 
@@ -47,10 +46,10 @@ void run_demo(const Arguments& arguments) {
         ->allow_extra_args(false);
     if (!line.parse(arguments)) return;
     Console console(line.speech());
-    make_folder(folder);
-    ThreadPool pool(line.threads());
 
     const TrainingRun run = demo_run(folder, sets);
+    const RunFolders folders(run);
+    ThreadPool pool(line.threads());
     const std::vector<SeedRun> seeds = run_training(run, console, pool);
     const SeedRun& first = seeds.front();
 
@@ -61,8 +60,10 @@ void run_demo(const Arguments& arguments) {
     comparison.add_references(untrained.layers);
     comparison.add_model(fmt::format("float network, {} layers, untrained", untrained.layers),
                          untrained_model(untrained, first.problem.op, 0.01));
-    comparison.add_model(fmt::format("one-bit network, {} layers, trained", untrained.layers),
-                         first.result.model);
+    const NetworkSpec& spec = run.config.model;
+    comparison.add_model(
+        fmt::format("{} network, {} layers, trained", to_string(spec.weights), spec.layers),
+        first.result.model);
 
     const std::filesystem::path out = folder;
     nlohmann::ordered_json summary = summary_json(run, seeds);
@@ -72,15 +73,15 @@ void run_demo(const Arguments& arguments) {
     write_file(out / "summary.json", summary.dump(2) + "\n");
 
     console.say(fmt::format(
-        "{}\n{} test signals of {} entries from {} measurements each, without noise\n\n{}\n"
+        "{}\n{} test signals of {} entries from {} measurements each{}\n\n{}\n"
         "Solvers use the best of a few lambdas, chosen on training signals. Times are per signal "
         "of the whole\ntest batch on {} thread(s). The model stores {} bits the paper's way, {} in "
         "all, operator included.\nWritten: {}\n         {}\nLook at: {}\n",
         model_line(first.result.model), first.problem.test.x.rows(), first.problem.op.cols(),
-        first.problem.op.rows(), comparison.table(), pool.threads(),
-        count_bits(first.result.model).paper, count_bits(first.result.model).total,
-        (out / "model.safetensors").string(), (out / "summary.json").string(),
-        (out / "report.html").string()));
+        first.problem.op.rows(), first.problem.noise_std > 0 ? ", with noise" : ", without noise",
+        comparison.table(), pool.threads(), count_bits(first.result.model).paper,
+        count_bits(first.result.model).total, (out / "model.safetensors").string(),
+        (out / "summary.json").string(), (out / "report.html").string()));
     console.result(summary);
 }
 

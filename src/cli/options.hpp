@@ -60,7 +60,7 @@ public:
     /// The same, with the document it came from, for who reads further sections.
     Config load(const ConfigDocument& document) const;
     ConfigDocument document() const;
-    /// The words that name this configuration on a command line.
+    /// The words that name this configuration on a command line, a space before each.
     std::string words() const;
 
 private:
@@ -68,5 +68,8 @@ private:
     std::vector<std::string> sets_;
     std::optional<std::size_t> seed_;
 };
+
+/// A word as it is typed into a shell: quoted where a shell would not take it as it is.
+std::string shell_word(const std::string& word);
 
 }  // namespace pibinn::cli

@@ -67,7 +67,7 @@ std::string run_report(const TrainingRun& run, const std::vector<SeedRun>& seeds
                                      e.microseconds, e.stored_bits, e.ours});
         if (e.ours) report.microseconds = e.microseconds;
     }
-    report.command = run.command;
+    report.command = run.command + " --out RUN";
     report.version = version();
     return training_report(report);
 }

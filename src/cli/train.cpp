@@ -3,6 +3,7 @@
 #include "cli/comparison.hpp"
 #include "cli/model_text.hpp"
 #include "cli/options.hpp"
+#include "cli/run_folder.hpp"
 #include "cli/run_report.hpp"
 #include "cli/training_run.hpp"
 #include "core/file.hpp"
@@ -18,6 +19,15 @@ void require_device(const std::string& device) {
     if (device == "cpu") return;
     if (device == "cuda") fail_usage("this build has no CUDA device", "use --device cpu");
     fail_usage(fmt::format("unknown device '{}'", device), "choose cpu or cuda");
+}
+
+/// The files of a run, as a shell would take them.
+std::string written(const TrainingRun& run) {
+    if (run.train.seeds == 1)
+        return (run.folder / "{model.safetensors,summary.json,history.csv,report.html}").string();
+    return fmt::format("{} {}",
+                       (run.folder / "{model.safetensors,summary.json,report.html}").string(),
+                       (run.folder / "seed-*/{model.safetensors,history.csv}").string());
 }
 
 }  // namespace
@@ -41,11 +51,11 @@ void run_train(const Arguments& arguments) {
 
     const ConfigDocument document = configuration.document();
     run.config = configuration.load(document);
-    run.train = read_train_config(document, run.config.model);
+    run.train = read_train_config(document, run.config);
     run.folder = folder;
-    const std::string words = configuration.words();
-    run.command = fmt::format("pibinn train{}{} --out {}", words.empty() ? "" : " ", words, folder);
-    open_run_folder(run);
+    run.command = "pibinn train" + configuration.words();
+    require_own_folder(run);
+    const RunFolders folders(run);
 
     ThreadPool pool(line.threads());
     const std::vector<SeedRun> seeds = run_training(run, console, pool);
@@ -67,8 +77,7 @@ void run_train(const Arguments& arguments) {
         seeds.size() > 1 ? fmt::format(" (mean of {} seeds; test deviation {:.2f} dB)",
                                        seeds.size(), summary["std"]["test_nmse_db"].get<double>())
                          : "",
-        bits_table(first.result.model), comparison.table(),
-        (run.folder / "{model.safetensors,summary.json,history.csv,report.html}").string()));
+        bits_table(first.result.model), comparison.table(), written(run)));
     console.result(summary);
 }
 

@@ -8,7 +8,9 @@
 
 #include "cli/interrupt.hpp"
 #include "cli/model_text.hpp"
+#include "cli/options.hpp"
 #include "cli/problem_source.hpp"
+#include "cli/run_folder.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/version.hpp"
 
@@ -17,18 +19,6 @@ namespace pibinn::cli {
 namespace {
 
 using nlohmann::ordered_json;
-
-std::filesystem::path seed_folder(const TrainingRun& run, std::size_t index) {
-    if (run.train.seeds == 1) return run.folder;
-    return run.folder / fmt::format("seed-{}", run.config.seed + index);
-}
-
-bool holds_a_run(const std::filesystem::path& folder) {
-    for (const char* name :
-         {"summary.json", "model.safetensors", "checkpoint.safetensors", "history.csv"})
-        if (std::filesystem::exists(folder / name)) return true;
-    return false;
-}
 
 /// One bar for all seeds: epochs done of all epochs.
 class SharedProgress {
@@ -106,20 +96,6 @@ ordered_json seed_json(const SeedRun& run) {
 
 }  // namespace
 
-void open_run_folder(const TrainingRun& run) {
-    for (std::size_t i = 0; i < run.train.seeds; ++i) {
-        const auto folder = seed_folder(run, i);
-        if (!run.resume && (holds_a_run(run.folder) || holds_a_run(folder)))
-            fail_usage(fmt::format("'{}' already holds a run", run.folder.string()),
-                       "choose another --out, or add --resume to go on with that run");
-        std::error_code code;
-        std::filesystem::create_directories(folder, code);
-        if (code)
-            fail_io(fmt::format("cannot make the folder '{}': {}", folder.string(), code.message()),
-                    "choose another --out");
-    }
-}
-
 std::vector<SeedRun> run_training(const TrainingRun& run, Console& console, ThreadPool& pool) {
     std::vector<SeedRun> seeds(run.train.seeds);
     const Interrupt interrupt;
@@ -137,6 +113,7 @@ std::vector<SeedRun> run_training(const TrainingRun& run, Console& console, Thre
         job.seed = config.seed;
         job.folder = seed_folder(run, i);
         job.resume = run.resume;
+        job.checkpoint_seconds = run.train.checkpoint_seconds;
         if (interrupt.raised()) {
             seed.result.finished = false;
             return;
@@ -151,7 +128,8 @@ std::vector<SeedRun> run_training(const TrainingRun& run, Console& console, Thre
             throw Error(ErrorKind::failed,
                         fmt::format("stopped after {} of {} epochs, checkpoint saved in '{}'",
                                     progress.done(), progress.total(), run.folder.string()),
-                        "run the same command with --resume to go on");
+                        fmt::format("go on with: {} --out {} --resume", run.command,
+                                    shell_word(run.folder.string())));
     return seeds;
 }
 

@@ -19,7 +19,7 @@ struct TrainingRun {
     TrainConfig train;
     std::filesystem::path folder;
     bool resume = false;
-    std::string command;  ///< that makes it again
+    std::string command;  ///< that makes it again, but for its --out
 };
 
 /// What came of one seed.
@@ -29,11 +29,8 @@ struct SeedRun {
     TrainResult result;
 };
 
-/// Refuses a folder that holds another run, or makes it.
-void open_run_folder(const TrainingRun& run);
-
-/// Trains every seed, side by side over the pool. On Ctrl-C the checkpoints are written and a
-/// `failed` error says how to go on.
+/// Trains every seed, side by side over the pool, into folders that are there. On Ctrl-C the
+/// checkpoints are written and a `failed` error says how to go on.
 std::vector<SeedRun> run_training(const TrainingRun& run, Console& console, ThreadPool& pool);
 
 /// summary.json of a run: the problem, the network, the scores of the seeds and their spread.

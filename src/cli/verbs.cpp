@@ -6,7 +6,7 @@ namespace pibinn::cli {
 
 std::span<const Verb> all_verbs() {
     static constexpr std::array verbs{
-        Verb{"demo", "solve the embedded default problem by every method and compare", run_demo},
+        Verb{"demo", "train on the embedded default problem, compare with other methods", run_demo},
         Verb{"sample", "write the problem of a configuration as arrays", run_sample},
         Verb{"init", "make the untrained network of a configuration", run_init},
         Verb{"train", "train the network of a configuration", run_train},

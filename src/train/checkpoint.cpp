@@ -1,5 +1,7 @@
 #include "train/checkpoint.hpp"
 
+#include <limits>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -15,6 +17,8 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kRecordNumbers = 5;
+// What stands for a count that is missing or no whole number: nothing fits together with it.
+constexpr std::size_t kNotWhole = std::numeric_limits<std::size_t>::max();
 
 json stage_json(const Stage& s) {
     return {{"name", s.name},
@@ -28,21 +32,30 @@ json stage_json(const Stage& s) {
             {"scale", s.scale},
             {"clip", s.clip},
             {"l1_weight", s.l1_weight},
-            {"scalar_rate", s.scalar_rate},
             {"momentum", s.momentum},
-            {"batch", s.batch}};
+            {"batch", s.batch},
+            {"scalar_rate", s.scalar_rate}};
+}
+
+std::size_t whole(const json& object, const char* key) {
+    const auto found = object.find(key);
+    return found != object.end() && found->is_number_unsigned() ? found->get<std::size_t>()
+                                                                : kNotWhole;
 }
 
 /// The first path at which two JSON values differ, with both values.
 std::string first_difference(const json& was, const json& is) {
     const json patch = json::diff(was, is);
-    if (patch.empty()) return "nothing";
-    const std::string path = patch[0]["path"];
-    const json::json_pointer pointer(path);
-    const auto show = [&](const json& j) {
-        return j.contains(pointer) ? j[pointer].dump() : "nothing";
-    };
-    return fmt::format("{} was {}, is now {}", path.substr(1), show(was), show(is));
+    // A hash says least: other data mostly come from something else, which is then named.
+    const json* change = nullptr;
+    for (const json& c : patch)
+        if (!change || (*change)["path"] == "/data") change = &c;
+    if (!change) return "nothing";
+    const std::string path = (*change)["path"];
+    const std::string op = (*change)["op"];
+    return fmt::format("{} was {}, is now {}", path.substr(1),
+                       op == "add" ? "nothing" : was[json::json_pointer(path)].dump(),
+                       op == "remove" ? "nothing" : (*change)["value"].dump());
 }
 
 }  // namespace
@@ -122,18 +135,26 @@ std::optional<TrainState> load_checkpoint(const std::filesystem::path& path,
     const auto seconds = values_of<double>(file.at("seconds", TensorType::f64));
     state.seconds.assign(seconds.begin(), seconds.end());
     const auto history = values_of<double>(file.at("history", TensorType::f64));
-    for (std::size_t i = 0; i + kRecordNumbers <= history.size(); i += kRecordNumbers)
-        state.history.push_back({static_cast<std::size_t>(history[i]),
-                                 static_cast<std::size_t>(history[i + 1]), history[i + 2],
-                                 history[i + 3], history[i + 4]});
     const json progress = metadata("pibinn.progress");
-    state.stage = progress.value("stage", std::size_t{0});
-    state.epoch = progress.value("epoch", std::size_t{0});
-    state.steps = progress.value("steps", std::uint64_t{0});
+    state.stage = whole(progress, "stage");
+    state.epoch = whole(progress, "epoch");
+    state.steps = whole(progress, "steps");
+    // Which stage each epoch was of follows from the recipe, so the file need not be believed.
+    std::size_t stage = 0;
+    std::size_t first = 0;
+    for (std::size_t i = 0; i + kRecordNumbers <= history.size(); i += kRecordNumbers) {
+        const std::size_t epoch = state.history.size();
+        while (stage < recipe.stages.size() && epoch - first == recipe.stages[stage].epochs)
+            first += recipe.stages[stage++].epochs;
+        state.history.push_back({stage, epoch + 1, history[i + 2], history[i + 3], history[i + 4]});
+    }
     std::size_t done = state.epoch;
     for (std::size_t s = 0; s < std::min(state.stage, recipe.stages.size()); ++s)
         done += recipe.stages[s].epochs;
-    if (state.stage > recipe.stages.size() || state.seconds.size() != recipe.stages.size() ||
+    const bool inside = state.stage < recipe.stages.size()
+                            ? state.epoch < recipe.stages[state.stage].epochs
+                            : state.stage == recipe.stages.size() && state.epoch == 0;
+    if (!inside || state.steps == kNotWhole || state.seconds.size() != recipe.stages.size() ||
         done != state.history.size())
         fail_input(fmt::format("{}: its numbers do not fit together", path.string()),
                    "the checkpoint is damaged: start again without --resume");

@@ -16,9 +16,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Seconds between checkpoints: what a kill can cost, against a few milliseconds of writing.
-constexpr double kCheckpointSeconds = 2.0;
-
 std::string history_csv(const Recipe& recipe, std::span<const EpochRecord> history) {
     std::string csv = "epoch,stage,learning_rate,loss,test_nmse_db\n";
     for (const EpochRecord& r : history)
@@ -86,13 +83,14 @@ TrainResult train(const TrainJob& job, ThreadPool& pool, const ProgressSink& pro
                                                parameters, job.recipe))
             trainer.restore(*state);
     }
-    bool go_on = true;
+    // What was done before counts: a resumed training starts its bar there.
+    bool go_on = trainer.history().empty() || report(job, trainer, progress);
     auto kept = Clock::now();
     while (go_on && !trainer.done()) {
         trainer.run_epoch();
         go_on = report(job, trainer, progress);
         const bool due =
-            std::chrono::duration<double>(Clock::now() - kept).count() > kCheckpointSeconds;
+            std::chrono::duration<double>(Clock::now() - kept).count() >= job.checkpoint_seconds;
         if (due || !go_on || trainer.done()) {
             keep(job, trainer, identity);
             kept = Clock::now();

@@ -36,12 +36,12 @@ Trainer::Trainer(const Problem& problem, const NetworkSpec& spec, const Recipe& 
       gradient_(network_->layout()),
       optimiser_(network_->layout()) {
     recipe_.validate(spec_);
-    std::size_t largest = recipe_.batch;
-    for (const Stage& stage : recipe_.stages) largest = std::max(largest, stage.batch);
-    if (largest > problem_.train.x.rows())
-        fail_usage(fmt::format("a batch of {} from a training set of {}", largest,
-                               problem_.train.x.rows()),
-                   "set train.batch to the training set's size or less");
+    for (const Stage& stage : recipe_.stages)
+        if (const std::size_t batch = std::max(stage.batch, recipe_.batch);
+            batch > problem_.train.x.rows())
+            fail_usage(fmt::format("a batch of {} from a training set of {}", batch,
+                                   problem_.train.x.rows()),
+                       "set train.batch to the training set's size or less");
     state_.seconds.assign(recipe_.stages.size(), 0.0);
     initialise();
     begin_stage();

@@ -1,5 +1,7 @@
 """The program under test, and the small files its tests share."""
 
+import csv
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -30,8 +32,8 @@ def tree(folder):
 
 
 def refuse(*arguments, cwd, code=2, **options):
-    """The one line of an error. Whatever goes wrong, no file appears, whole or in part."""
-    before = tree(cwd)
+    """The one line of an error. Whatever goes wrong, no file appears or changes."""
+    before = tree(cwd), contents(cwd)
     result = run(*arguments, cwd=cwd, **options)
     assert result.returncode == code, (result.returncode, result.stdout, result.stderr)
     assert result.stdout == ""
@@ -40,8 +42,38 @@ def refuse(*arguments, cwd, code=2, **options):
     assert "\n" not in line
     what, mark, hint = line.rpartition("; ")
     assert mark and what != "pibinn: error: " and len(hint) > 3, line
-    assert tree(cwd) == before
+    assert (tree(cwd), contents(cwd)) == before
     return line
+
+
+def sets(*settings):
+    """The words of the command line that set keys of a configuration."""
+    return [word for setting in settings for word in ("--set", setting)]
+
+
+# A training of a few milliseconds.
+TINY = sets("problem.m=12", "problem.n=20", "problem.density=0.1", "problem.train=200",
+            "problem.test=50", "model.layers=3", "train.batch=50")
+SHORT = sets("train.stage.pretrain.epochs=3", "train.stage.joint.epochs=4",
+             "train.stage.stage2.epochs=2")
+
+
+def train(folder, *options, epochs=SHORT):
+    """Trains the tiny network and returns its summary."""
+    text = succeed("train", *TINY, *epochs, *options, "--out", folder, "--json", "-")
+    return json.loads(text)
+
+
+def history(folder):
+    """The lines of history.csv, each a dictionary of words."""
+    with open(Path(folder) / "history.csv", encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def contents(folder):
+    """Every file beneath a folder, with its bytes."""
+    return {p.relative_to(folder).as_posix(): p.read_bytes()
+            for p in Path(folder).rglob("*") if p.is_file()}
 
 
 @pytest.fixture(scope="session")

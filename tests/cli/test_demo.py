@@ -10,7 +10,10 @@ import time
 
 import pytest
 
-from conftest import PROGRAM, succeed, tree
+from conftest import PROGRAM, SHORT, sets, succeed, tree
+
+
+FEW = [*SHORT, *sets("train.checkpoint_seconds=0")]
 
 
 def slow_demo_on_a_terminal(folder, *options):
@@ -25,12 +28,13 @@ def slow_demo_on_a_terminal(folder, *options):
         except OSError:  # the other side has closed
             pass
 
-    program = subprocess.Popen([str(PROGRAM), "demo", "--out", str(folder), *options],
+    # Checkpoints after every epoch: the first one tells that the bar's clock runs.
+    program = subprocess.Popen([str(PROGRAM), "demo", "--out", str(folder), *FEW, *options],
                                stdout=subprocess.PIPE, stderr=theirs)
     os.close(theirs)
     listener = threading.Thread(target=listen)
     listener.start()
-    while not folder.exists() and program.poll() is None:
+    while not (folder / "history.csv").exists() and program.poll() is None:
         time.sleep(0.001)
     program.send_signal(signal.SIGSTOP)
     time.sleep(2.2)
@@ -51,19 +55,46 @@ def demo(tmp_path_factory):
 
 def test_demo_compares_every_method(demo):
     folder, _, text = demo
-    rows = {r["method"]: r for r in json.loads((folder / "demo.json").read_text())["rows"]}
-    assert len(rows) == 8 and all(method in text for method in rows)
+    summary = json.loads((folder / "summary.json").read_text())
+    rows = {row["method"]: row for row in summary["comparison"]}
+    assert list(rows) == ["ISTA, 10 iterations", "FISTA, 10 iterations", "FISTA, 100 iterations",
+                          "OMP", "linear MMSE", "float network, 10 layers, untrained",
+                          "one-bit network, 10 layers, trained"]
+    assert all(method in text for method in rows)
     assert rows["OMP"]["nmse_db"] < -60
-    assert rows["FISTA, 100 iterations"]["nmse_db"] < rows["ISTA, 100 iterations"]["nmse_db"]
+    assert rows["FISTA, 100 iterations"]["nmse_db"] < rows["FISTA, 10 iterations"]["nmse_db"]
     assert rows["linear MMSE"]["stored_bits"] == 160000
-    model = json.loads(succeed("inspect", folder / "untrained.safetensors", "--json", "-"))
-    assert model["bits"]["total"] == rows["one-bit network, 10 layers, untrained"]["stored_bits"]
-    assert tree(folder) == ["demo.json", "untrained.safetensors"]
+    ours = rows["one-bit network, 10 layers, trained"]
+    assert ours["nmse_db"] == pytest.approx(summary["test_nmse_db"], abs=1e-6)
+    model = json.loads(succeed("inspect", folder / "model.safetensors", "--json", "-"))
+    assert model["bits"]["total"] == ours["stored_bits"]
+    assert tree(folder) == ["checkpoint.safetensors", "history.csv", "model.safetensors",
+                            "report.html", "summary.json"]
+    assert all(name in text for name in ("model.safetensors", "summary.json", "report.html"))
+
+
+def test_demo_is_the_training_that_its_report_tells(demo, tmp_path):
+    folder = demo[0]
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert "pibinn train --set model.layers=10 --set train.stage.pretrain.epochs=3" in page
+    succeed("train", *sets("model.layers=10"), *FEW, "--out", tmp_path / "run")
+    assert (tmp_path / "run" / "model.safetensors").read_bytes() == \
+        (folder / "model.safetensors").read_bytes()
+
+
+def test_demo_can_run_again_in_its_folder_and_takes_settings(tmp_path):
+    tiny = [*sets("problem.m=12", "problem.n=20", "problem.train=200", "problem.test=50",
+                  "model.layers=3", "train.batch=50", "train.seeds=2"), *SHORT]
+    first = json.loads(succeed("demo", *tiny, "--out", tmp_path / "demo", "--json", "-"))
+    again = json.loads(succeed("demo", *tiny, "--out", tmp_path / "demo", "--json", "-"))
+    assert first["model"]["layers"] == 3 and len(first["seeds"]) == 2
+    assert again["test_nmse_db"] == first["test_nmse_db"]
 
 
 def test_a_terminal_sees_a_bar_that_is_gone_at_the_end(demo):
     _, screen, text = demo
-    assert "demo [###" in screen and "/s  " in screen and " s left  " in screen
+    assert "training [#" in screen and "/s  " in screen and " s left  " in screen
+    assert " test -" in screen and " dB" in screen
     assert screen.endswith("\r\x1b[K")
     assert "[##" not in text
 

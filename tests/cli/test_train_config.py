@@ -1,0 +1,174 @@
+"""The section [train]: every key takes effect, and stages are what was asked for."""
+
+import json
+
+import numpy as np
+import pytest
+
+from conftest import TINY, history, load, sets, succeed, train
+
+STAGES = """
+[train]
+batch = 100
+[[train.stage]]
+name = "warm"
+epochs = 2
+learning_rate = 0.01
+[[train.stage]]
+name = "bits"
+epochs = 12
+learning_rate = 0.002
+schedule = "step"
+projection = "lazy"
+trains = ["weights", "theta", "scale"]
+scale = 0.2
+[[train.stage]]
+name = "last"
+epochs = 4
+learning_rate = 0.004
+schedule = "cosine"
+projection = "lazy"
+trains = ["theta"]
+"""
+
+
+def rates(folder, stage):
+    return [float(line["learning_rate"]) for line in history(folder) if line["stage"] == stage]
+
+
+def exported(folder):
+    succeed("export", folder / "model.safetensors", "--to", "npz", "--out", folder / "m.npz")
+    return load(folder / "m.npz")
+
+
+def test_a_list_of_stages_replaces_those_of_the_recipe(tmp_path):
+    (tmp_path / "c.toml").write_text(STAGES)
+    summary = train(tmp_path / "run", tmp_path / "c.toml", epochs=[])
+    assert list(summary["seconds"]) == ["warm", "bits", "last"]
+    assert [line["stage"] for line in history(tmp_path / "run")] == \
+        ["warm"] * 2 + ["bits"] * 12 + ["last"] * 4
+    assert rates(tmp_path / "run", "warm") == [0.01] * 2
+    # Times 0.9 every ten epochs; half a cosine down to 1 %.
+    assert rates(tmp_path / "run", "bits") == [0.002] * 10 + [0.0018] * 2
+    cosine = rates(tmp_path / "run", "last")
+    assert cosine[0] == 0.004 and cosine == sorted(cosine, reverse=True)
+    assert cosine[-1] < 0.004 * 0.2
+
+
+def test_one_number_of_one_stage_can_be_changed(tmp_path):
+    (tmp_path / "c.toml").write_text(STAGES)
+    train(tmp_path / "run", tmp_path / "c.toml", epochs=sets(
+        "train.stage.bits.epochs=3", "train.stage.bits.epochs=1", "train.stage.warm.schedule=step",
+        "train.stage.warm.learning_rate=0.5e-2"))
+    assert [line["stage"] for line in history(tmp_path / "run")] == \
+        ["warm"] * 2 + ["bits"] + ["last"] * 4
+    assert rates(tmp_path / "run", "warm") == [0.005] * 2
+
+
+def test_a_listed_stage_starts_from_that_of_the_recipe(tmp_path):
+    summary = train(tmp_path / "run", epochs=sets('train.stage=[{name="joint", epochs=2}]'))
+    assert list(summary["seconds"]) == ["joint"]
+    assert rates(tmp_path / "run", "joint")[0] == 1e-3
+    assert summary["scale"] != pytest.approx(0.13, abs=1e-6)
+
+
+def test_the_recipe_of_the_paper_is_of_the_plain_update(tmp_path):
+    epochs = sets(*(f"train.stage.{name}.epochs=2" for name in ("pretrain", "stage1", "stage2")))
+    summary = train(tmp_path / "run", *sets("train.recipe=paper", "model.update=accelerated"),
+                    epochs=epochs)
+    assert summary["recipe"] == "paper" and summary["model"]["update"] == "plain"
+    assert list(summary["seconds"]) == ["pretrain", "stage1", "stage2"]
+    # Stage 1 sets lambda_0 = 0.02 and keeps it, stage 2 moves it a little.
+    assert summary["scale"] == pytest.approx(0.02, rel=0.1) and summary["scale"] != 0.02
+    assert summary["bits"]["momentum"] == 0
+
+
+FLOAT = sets("model.weights=float")
+
+
+@pytest.mark.parametrize("part, still", [("weights", "theta"), ("theta", "weights")])
+def test_a_stage_trains_what_it_lists_and_nothing_else(part, still, tmp_path):
+    epochs = sets("train.stage.pretrain.epochs=2", f'train.stage.pretrain.trains=["{part}"]')
+    train(tmp_path / "run", *FLOAT, epochs=epochs)
+    succeed("init", *TINY, *FLOAT, "--theta", 0.1, "--out", tmp_path / "model.safetensors")
+    before, after = exported(tmp_path), exported(tmp_path / "run")
+    same = {"theta": np.array_equal(before["theta"], after["theta"]),
+            "weights": all(np.array_equal(before[f"W{k}"], after[f"W{k}"]) for k in (1, 2, 3))}
+    assert same[still] and not same[part]
+
+
+def test_the_scale_of_a_stage_is_set_and_only_trained_where_listed(tmp_path):
+    def scale(name, *settings):
+        return train(tmp_path / name, epochs=sets(
+            'train.stage=[{name="joint", epochs=2, scale=0.25}]', *settings))["scale"]
+
+    assert scale("kept", 'train.stage.joint.trains=["weights"]') == 0.25
+    trained = scale("trained", 'train.stage.joint.trains=["scale"]')
+    assert trained != 0.25 and trained == pytest.approx(0.25, rel=0.1)
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory):
+    """The history of two epochs of every stage, one by l1."""
+    folder = tmp_path_factory.mktemp("base")
+    train(folder / "run", epochs=STANDARD)
+    return history(folder / "run")
+
+
+STANDARD = sets('train.stage=[{name="pretrain", epochs=2}, {name="l1", epochs=2, projection="l1"}, '
+                '{name="joint", epochs=2}]', "problem.noise_std=0.05")
+
+
+@pytest.mark.parametrize("setting, first", [
+    ("train.loss=norm", 1), ("train.loss=nmse", 1), ("train.augment=none", 1),
+    ("train.augment=signs", 1), ("train.augment=noise", 1), ("train.batch=100", 1),
+    ("train.theta=0.3", 1), ("train.stage.pretrain.learning_rate=0.01", 1),
+    ("train.stage.pretrain.clip=1e-6", 1), ("train.stage.pretrain.batch=20", 1),
+    ("train.stage.pretrain.momentum=0.5", 1), ("train.stage.pretrain.scalar_rate=10", 1),
+    ("train.stage.l1.l1_weight=20", 4), ("train.stage.l1.projection=none", 4),
+    ("train.stage.joint.scale=0.3", 5), ("train.stage.joint.schedule=constant", 6),
+])
+def test_every_key_takes_effect_from_its_stage_on(setting, first, base, tmp_path):
+    train(tmp_path / "run", "--set", setting, epochs=[*STANDARD])
+    changed = history(tmp_path / "run")
+    differs = [a["loss"] != b["loss"] or a["learning_rate"] != b["learning_rate"]
+               for a, b in zip(base, changed, strict=True)]
+    assert differs.index(True) == first - 1 and differs[-1]
+
+
+def test_changed_again_a_key_has_its_old_effect(base, tmp_path):
+    train(tmp_path / "run", epochs=[*STANDARD, *sets("train.loss=norm", "train.loss=squared")])
+    assert history(tmp_path / "run") == base
+
+
+def augment_of(folder, *settings):
+    """Whether a run is that of each augment asked for by name."""
+    epochs = sets("train.stage.pretrain.epochs=2")
+    train(folder / "default", *FLOAT, *sets(*settings), epochs=epochs)
+    found = []
+    for augment in ("none", "signs", "roll", "noise"):
+        train(folder / augment, *FLOAT, *sets(*settings, f"train.augment={augment}"), epochs=epochs)
+        if history(folder / augment) == history(folder / "default"):
+            found.append(augment)
+    return found
+
+
+def test_signals_are_augmented_as_their_problem_allows(tmp_path):
+    rng = np.random.default_rng(0)
+    np.save(tmp_path / "A.npy", rng.normal(size=(12, 20)))
+    np.save(tmp_path / "x.npy", rng.normal(size=(250, 20)))
+    arrays = ["problem.kind=arrays", f"problem.path={tmp_path}"]
+    noise = "problem.noise_std=0.1"
+    assert augment_of(tmp_path / "1", noise) == ["roll"]
+    assert augment_of(tmp_path / "2", noise, "problem.support=[1, 4]") == ["signs"]
+    assert augment_of(tmp_path / "3", noise, *arrays) == ["noise"]
+    assert "none" in augment_of(tmp_path / "4", *arrays)
+    assert augment_of(tmp_path / "5", noise, "train.recipe=paper") == ["none"]
+
+
+def test_the_seed_of_the_file_counts(tmp_path):
+    (tmp_path / "c.toml").write_text("seed = 4\n[train]\nseeds = 2\n")
+    epochs = sets("train.stage.pretrain.epochs=1")
+    summary = train(tmp_path / "run", tmp_path / "c.toml", *FLOAT, epochs=epochs)
+    assert [seed["seed"] for seed in summary["seeds"]] == [4, 5]
+    assert json.loads((tmp_path / "run" / "summary.json").read_text()) == summary
