@@ -37,7 +37,7 @@ Trainer::Trainer(const Problem& problem, const NetworkSpec& spec, const Recipe& 
       optimiser_(network_->layout()) {
     recipe_.validate(spec_);
     for (const Stage& stage : recipe_.stages)
-        if (const std::size_t batch = std::max(stage.batch, recipe_.batch);
+        if (const std::size_t batch = stage.batch ? stage.batch : recipe_.batch;
             batch > problem_.train.x.rows())
             fail_usage(fmt::format("a batch of {} from a training set of {}", batch,
                                    problem_.train.x.rows()),

@@ -70,7 +70,8 @@ def test_the_model_is_that_of_the_summary(tiny):
     metadata = model["metadata"]
     assert metadata["pibinn.recipe"] == "default" and metadata["pibinn.seed"] == "1"
     assert metadata["pibinn.data"] == summary["problem"]["data"]
-    assert float(metadata["pibinn.test_nmse_db"]) == pytest.approx(summary["test_nmse_db"], abs=1e-4)
+    score = float(metadata["pibinn.test_nmse_db"])
+    assert score == pytest.approx(summary["test_nmse_db"], abs=1e-4)
 
 
 def test_eval_of_the_model_gives_the_scores_of_the_summary(tiny, tmp_path):
@@ -185,7 +186,8 @@ def test_the_number_of_threads_does_not_change_a_byte(seeds, tmp_path):
         assert one[name] == two[name] == more[name]
 
 
-@pytest.mark.parametrize("kind", ["float", "one-bit", "one-bit-layer", "one-bit-channel", "ternary"])
+@pytest.mark.parametrize("kind", ["float", "one-bit", "one-bit-layer", "one-bit-channel",
+                                  "ternary"])
 @pytest.mark.parametrize("recipe", ["default", "paper"])
 def test_every_kind_of_weights_trains(kind, recipe, tmp_path):
     stages = {"default": ["joint", "stage2"], "paper": ["stage1", "stage2"]}[recipe]
