@@ -132,11 +132,25 @@ void CombineRows(std::size_t count, float c1, const float* v1, float c2, const f
     }
 }
 
-void KeepWhereNonZero(std::size_t count, const float* x, float* g) {
+void SupportGradientRows(const SupportGradientArgs& a) {
     const D d;
-    for (std::size_t e = 0; e < count; e += hn::Lanes(d))
-        hn::Store(hn::IfThenElseZero(hn::Ne(hn::Load(d, x + e), hn::Zero(d)), hn::Load(d, g + e)),
-                  d, g + e);
+    const std::size_t lanes = hn::Lanes(d);
+    const V zero = hn::Zero(d);
+    const V f1 = hn::Set(d, a.c1);
+    const V f2 = hn::Set(d, a.c2);
+    for (std::size_t i = 0; i < a.rows; ++i) {
+        V tau = zero;
+        for (std::size_t j = i * a.stride; j < (i + 1) * a.stride; j += lanes) {
+            const V x = hn::Load(d, a.x + j);
+            V g = hn::Load(d, a.q + j);
+            if (a.gz1) g = hn::MulAdd(f1, hn::Load(d, a.gz1 + j), g);
+            if (a.gz2) g = hn::MulAdd(f2, hn::Load(d, a.gz2 + j), g);
+            g = hn::IfThenElseZero(hn::Ne(x, zero), g);
+            hn::Store(g, d, a.gz + j);
+            tau = hn::Sub(tau, hn::IfThenElse(hn::Lt(x, zero), hn::Neg(g), g));
+        }
+        a.tau[i] = hn::GetLane(hn::SumOfLanes(d, tau));
+    }
 }
 
 // The vector of one row stays in up to kBlock registers while the columns stream by; longer
@@ -260,7 +274,7 @@ HWY_EXPORT(ResidualRows);
 HWY_EXPORT(ThresholdRows);
 HWY_EXPORT(ResidualGradientRows);
 HWY_EXPORT(CombineRows);
-HWY_EXPORT(KeepWhereNonZero);
+HWY_EXPORT(SupportGradientRows);
 HWY_EXPORT(GatherColumns);
 HWY_EXPORT(OuterColumns);
 HWY_EXPORT(DotColumns);
@@ -277,8 +291,8 @@ void combine_rows(std::size_t count, float c1, const float* v1, float c2, const 
     HWY_DYNAMIC_DISPATCH(CombineRows)(count, c1, v1, c2, v2, out);
 }
 
-void keep_where_non_zero(std::size_t count, const float* x, float* g) {
-    HWY_DYNAMIC_DISPATCH(KeepWhereNonZero)(count, x, g);
+void support_gradient_rows(const SupportGradientArgs& args) {
+    HWY_DYNAMIC_DISPATCH(SupportGradientRows)(args);
 }
 
 void gather_columns(const ColumnArgs& args, const float* c, const float* columns, float* v) {
