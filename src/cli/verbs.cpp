@@ -15,6 +15,7 @@ std::span<const Verb> all_verbs() {
         Verb{"solve", "recover signals with a reference solver instead of a model", run_solve},
         Verb{"inspect", "show what a model is and the bits it stores", run_inspect},
         Verb{"export", "write a model in another format", run_export},
+        Verb{"bench", "measure speed against what one would use instead", run_bench},
     };
     return verbs;
 }

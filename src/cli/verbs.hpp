@@ -19,6 +19,7 @@ struct Verb {
 /// Every verb of the program, in the order in which `pibinn --help` lists them.
 std::span<const Verb> all_verbs();
 
+void run_bench(const Arguments& arguments);
 void run_demo(const Arguments& arguments);
 void run_eval(const Arguments& arguments);
 void run_export(const Arguments& arguments);

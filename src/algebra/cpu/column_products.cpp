@@ -1,8 +1,8 @@
 #include "algebra/cpu/column_products.hpp"
 
 #include <algorithm>
-#include <cstring>
 
+#include "algebra/cpu/dense_kernels.hpp"
 #include "algebra/products.hpp"
 
 namespace pibinn::cpu {
@@ -11,6 +11,14 @@ namespace {
 
 using View = MatrixView<float>;
 using ConstView = MatrixView<const float>;
+
+// Numbers of a block up to which our own product is used.
+constexpr std::size_t kMostInCache = 32768;
+
+// Densities in per cent from which on the dense way costs less.
+constexpr std::size_t kDenseGather = 35;
+constexpr std::size_t kDenseOuter = 30;
+constexpr std::size_t kDenseDots = 15;
 
 /// Calls visit(row, entry, link, measurement) for the links of every supported entry of a mask.
 template <class Visit>
@@ -28,45 +36,60 @@ void for_supported_links(const LinkBlock& block, std::size_t rows, const Support
 
 ColumnProducts::ColumnProducts(const LinkBlock& block) : block_(block) {}
 
-bool ColumnProducts::dense_pays(std::size_t rows, const Supports& s) const {
-    // A matrix product runs about three times as many multiply-adds a second as the sparse loops.
+std::size_t ColumnProducts::size() const {
+    return block_.full() ? std::max(n() * m_stride(), m() * n_stride()) : block_.links();
+}
+
+bool ColumnProducts::denser_than(std::size_t percent, std::size_t rows, const Supports& s) const {
     std::size_t filled = 0;
     for (std::size_t i = 0; i < rows; ++i) filled += s.counts[i];
-    return 10 * filled > 3 * rows * block_.n;
+    return 100 * filled > percent * rows * n();
 }
+
+bool ColumnProducts::in_cache() const { return m() * n() <= kMostInCache; }
 
 ColumnArgs ColumnProducts::column_args(std::size_t rows, const Supports& s) const {
     return {rows, n_stride(), m_stride(), s};
 }
 
-void ColumnProducts::lay_out(std::span<const float> links, std::span<float> laid_out) const {
-    if (!block_.full()) {
-        std::copy(links.begin(), links.end(), laid_out.begin());
+void ColumnProducts::lay_out(std::span<const float> links, std::span<float> columns) const {
+    if (block_.full())
+        pad_columns(n(), m(), links.data(), columns.data());
+    else
+        std::copy(links.begin(), links.end(), columns.begin());
+}
+
+void ColumnProducts::lay_out_rows(std::span<const float> links, std::span<float> by_row) const {
+    if (block_.full() && in_cache())
+        transpose(n(), m(), links.data(), by_row.data(), n_stride());
+    else
+        lay_out(links, by_row);  // a BLAS packs whatever it gets
+}
+
+void ColumnProducts::add_back(std::span<const float> columns, std::span<float> links) const {
+    if (block_.full())
+        add_padded_columns(n(), m(), columns.data(), links.data());
+    else
+        for (std::size_t l = 0; l < links.size(); ++l) links[l] += columns[l];
+}
+
+void ColumnProducts::all_dots(std::size_t rows, const float* v, const float* by_row,
+                              float* q) const {
+    if (block_.full() && in_cache()) {
+        multiply_dense({rows, m(), n_stride(), v, m_stride(), 1, by_row, q});
         return;
     }
-    for (std::size_t j = 0; j < block_.n; ++j)
-        std::memcpy(&laid_out[j * m_stride()], &links[j * block_.m], block_.m * sizeof(float));
-}
-
-void ColumnProducts::add_back(std::span<const float> laid_out, std::span<float> links) const {
-    const std::size_t columns = block_.full() ? block_.n : 1;
-    const std::size_t length = block_.full() ? block_.m : block_.links();
-    const std::size_t stride = block_.full() ? m_stride() : 0;
-    for (std::size_t j = 0; j < columns; ++j)
-        for (std::size_t i = 0; i < length; ++i) links[j * length + i] += laid_out[j * stride + i];
-}
-
-void ColumnProducts::all_dots(std::size_t rows, const float* v, const float* w, float* q) const {
     if (block_.full()) {
         multiply<float>(ConstView(v, rows, m(), m_stride()), false,
-                        ConstView(w, n(), m(), m_stride()), true, View(q, rows, n(), n_stride()));
+                        ConstView(by_row, n(), m(), m_stride()), true,
+                        View(q, rows, n(), n_stride()));
         return;
     }
     for (std::size_t i = 0; i < rows; ++i)
         for (std::size_t j = 0; j < n(); ++j) {
             float sum = 0;
             for (std::size_t l = block_.offsets[j]; l < block_.offsets[j + 1]; ++l)
-                sum += w[l] * v[i * m_stride() + block_.rows[l]];
+                sum += by_row[l] * v[i * m_stride() + block_.rows[l]];
             q[i * n_stride() + j] = sum;
         }
 }
@@ -79,11 +102,13 @@ void ColumnProducts::gather(std::size_t rows, const float* c, Supports s, const 
                             [&](std::size_t i, std::size_t j, std::size_t l, std::size_t row) {
                                 v[i * m_stride() + row] += w[l] * c[i * n_stride() + j];
                             });
-    } else if (dense_pays(rows, s)) {
+    } else if (!denser_than(kDenseGather, rows, s)) {
+        gather_columns(column_args(rows, s), c, w, v);
+    } else if (in_cache()) {
+        multiply_dense({rows, n(), m_stride(), c, n_stride(), 1, w, v});
+    } else {
         multiply<float>(ConstView(c, rows, n(), n_stride()), false,
                         ConstView(w, n(), m(), m_stride()), false, View(v, rows, m(), m_stride()));
-    } else {
-        gather_columns(column_args(rows, s), c, w, v);
     }
 }
 
@@ -94,16 +119,18 @@ void ColumnProducts::outer(std::size_t rows, const float* c, Supports s, const f
                             [&](std::size_t i, std::size_t j, std::size_t l, std::size_t row) {
                                 dw[l] -= c[i * n_stride() + j] * v[i * m_stride() + row];
                             });
-    } else if (dense_pays(rows, s)) {
+    } else if (!denser_than(kDenseOuter, rows, s)) {
+        outer_columns(column_args(rows, s), c, v, dw);
+    } else if (in_cache()) {
+        subtract_dense({n(), rows, m_stride(), c, 1, n_stride(), v, dw});
+    } else {
         subtract_product(ConstView(c, rows, n(), n_stride()), ConstView(v, rows, m(), m_stride()),
                          View(dw, n(), m(), m_stride()));
-    } else {
-        outer_columns(column_args(rows, s), c, v, dw);
     }
 }
 
 void ColumnProducts::support_dots(std::size_t rows, const float* v, Supports s, const float* w,
-                                  float* c) const {
+                                  const float* by_row, float* c) const {
     if (!block_.full()) {
         for (std::size_t i = 0; i < rows; ++i)
             for (std::size_t e = 0; e < s.counts[i]; ++e)
@@ -112,8 +139,8 @@ void ColumnProducts::support_dots(std::size_t rows, const float* v, Supports s, 
                             [&](std::size_t i, std::size_t j, std::size_t l, std::size_t row) {
                                 c[i * n_stride() + j] += w[l] * v[i * m_stride() + row];
                             });
-    } else if (dense_pays(rows, s)) {
-        all_dots(rows, v, w, c);
+    } else if (denser_than(kDenseDots, rows, s)) {
+        all_dots(rows, v, by_row, c);
     } else {
         dot_columns(column_args(rows, s), v, w, c);
     }

@@ -8,8 +8,9 @@
 namespace pibinn::cpu {
 
 /// The links of one block, laid out for the kernels, and the four products a layer needs of them.
-/// A full block is kept as n padded columns of m; a mask stays a list of links. Each product takes
-/// the sparse way (supports only) or the dense one (matrix product), whichever costs less.
+/// A full block is kept in two layouts: n padded columns of m, and for the products that ask for
+/// every output, m padded rows of n. A mask stays a list of links. Each product takes the sparse
+/// way (supports only) or the dense one (matrix product), whichever costs less.
 class ColumnProducts {
 public:
     explicit ColumnProducts(const LinkBlock& block);
@@ -18,24 +19,29 @@ public:
     std::size_t n() const { return block_.n; }
     std::size_t m_stride() const { return padded(block_.m); }
     std::size_t n_stride() const { return padded(block_.n); }
-    /// Floats of a laid out block.
-    std::size_t size() const { return block_.full() ? block_.n * m_stride() : block_.links(); }
+    /// Floats of a laid out block, in either layout.
+    std::size_t size() const;
 
-    void lay_out(std::span<const float> links, std::span<float> laid_out) const;
-    /// links += laid_out
-    void add_back(std::span<const float> laid_out, std::span<float> links) const;
+    void lay_out(std::span<const float> links, std::span<float> columns) const;
+    void lay_out_rows(std::span<const float> links, std::span<float> by_row) const;
+    /// links += columns
+    void add_back(std::span<const float> columns, std::span<float> links) const;
 
-    /// q = v W: all outputs, whether they survive the threshold or not.
-    void all_dots(std::size_t rows, const float* v, const float* w, float* q) const;
+    /// q = v W: all outputs, whether they survive the threshold or not. W by row.
+    void all_dots(std::size_t rows, const float* v, const float* by_row, float* q) const;
     /// v = c W^T over the supports of c.
     void gather(std::size_t rows, const float* c, Supports s, const float* w, float* v) const;
     /// dw -= c^T v over the supports of c.
     void outer(std::size_t rows, const float* c, Supports s, const float* v, float* dw) const;
-    /// c = v W at the supports only; other entries of c are left undefined.
-    void support_dots(std::size_t rows, const float* v, Supports s, const float* w, float* c) const;
+    /// c = v W at the supports only; other entries of c are left undefined. W in both layouts.
+    void support_dots(std::size_t rows, const float* v, Supports s, const float* w,
+                      const float* by_row, float* c) const;
 
 private:
-    bool dense_pays(std::size_t rows, const Supports& s) const;
+    /// Whether more than `percent` of the entries are in the supports.
+    bool denser_than(std::size_t percent, std::size_t rows, const Supports& s) const;
+    /// Beyond the cache a BLAS, which packs and blocks, is faster than our own product.
+    bool in_cache() const;
     ColumnArgs column_args(std::size_t rows, const Supports& s) const;
 
     LinkBlock block_;

@@ -71,8 +71,20 @@ void residual_gradient_rows(const ResidualGradientArgs& args);
 /// out = c1 v1 + c2 v2; v2 may be null. All of whole padded rows.
 void combine_rows(std::size_t count, float c1, const float* v1, float c2, const float* v2,
                   float* out);
-/// g = 0 where x = 0.
-void keep_where_non_zero(std::size_t count, const float* x, float* g);
+struct SupportGradientArgs {
+    std::size_t rows, stride;
+    const float* x;  ///< x_k: everything happens where it is not zero
+    const float* q;  ///< may be `gz` itself
+    float c1, c2;
+    const float* gz1;  ///< null for none
+    const float* gz2;  ///< null for none
+    float* gz;         ///< out
+    float* tau;        ///< out: -sum gz sign(x) of each row
+};
+
+/// gz = q + c1 gz1 + c2 gz2 where x is not zero, 0 elsewhere; and what a soft threshold gains by
+/// it.
+void support_gradient_rows(const SupportGradientArgs& args);
 
 /// Batches and columns of one product: coefficient rows `c` (stride nc), vectors `v` (stride mv),
 /// columns of length mv. Each touches only the entries in the supports.

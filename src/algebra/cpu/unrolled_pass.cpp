@@ -13,19 +13,23 @@ CpuUnrolledPass::CpuUnrolledPass(const LinkBlock& block, std::span<const float> 
     : products_(block),
       layers_(layers),
       a_(products_.size()),
+      a_by_row_(products_.size()),
       w_(products_.size()),
+      w_by_row_(products_.size()),
       dw_(products_.size()),
       y_(max_rows * products_.m_stride()),
       q_(max_rows * products_.n_stride()),
+      p_(max_rows * products_.m_stride()),
       tau_(max_rows),
+      dtau_(max_rows),
       omega_(max_rows),
       from_mean_(max_rows),
       tape_(layers + 1),
       gp_(max_rows * products_.m_stride()) {
     products_.lay_out(operator_values, a_);
+    products_.lay_out_rows(operator_values, a_by_row_);
     for (Layer& layer : tape_) {
         layer.x.resize(max_rows * products_.n_stride());
-        layer.p.resize(max_rows * products_.m_stride());
         layer.r.resize(max_rows * products_.m_stride());
         layer.mean_abs.resize(max_rows);
         layer.indices.resize(max_rows * (products_.n_stride() + kPad));
@@ -35,6 +39,13 @@ CpuUnrolledPass::CpuUnrolledPass(const LinkBlock& block, std::span<const float> 
 
 Supports CpuUnrolledPass::supports(const Layer& layer) const {
     return {layer.indices.data(), layer.counts.data(), products_.n_stride() + kPad};
+}
+
+CpuUnrolledPass::Rows& CpuUnrolledPass::p(std::size_t k, bool momentum) {
+    if (!momentum) return p_;  // a tape of it would push the rest out of the cache
+    Rows& rows = tape_[k].p;
+    if (rows.empty()) rows.resize(p_.size());
+    return rows;
 }
 
 void CpuUnrolledPass::start(ConstBatchView y) {
@@ -52,18 +63,20 @@ void CpuUnrolledPass::forward(std::size_t k, const LayerScalars& s, std::span<co
     now.beta = s.beta;
     now.omega = s.omega;
     const bool first = k == 1;
-    residual_rows({rows_, products_.m(), products_.m_stride(), first ? nullptr : before.p.data(),
-                   earlier ? earlier->p.data() : nullptr, y_.data(),
+    residual_rows({rows_, products_.m(), products_.m_stride(),
+                   first ? nullptr : p(k - 1, s.momentum).data(),
+                   earlier ? p(k - 2, s.momentum).data() : nullptr, y_.data(),
                    first || s.omega == 0 ? nullptr : before.r.data(), before.counts.data(), s.beta,
                    s.omega, now.r.data(), now.mean_abs.data()});
-    products_.lay_out(w, w_);
-    products_.all_dots(rows_, now.r.data(), w_.data(), q_.data());
+    products_.lay_out_rows(w, w_by_row_);
+    products_.all_dots(rows_, now.r.data(), w_by_row_.data(), q_.data());
     for (std::size_t i = 0; i < rows_; ++i)
         tau_[i] = s.residual_threshold ? s.theta * now.mean_abs[i] : s.theta;
     threshold_rows({rows_, products_.n(), products_.n_stride(), s.activation, s.delta, s.beta,
                     first ? nullptr : before.x.data(), earlier ? earlier->x.data() : nullptr,
                     q_.data(), tau_.data(), now.x.data(), now.indices.data(), now.counts.data()});
-    if (k < layers_) products_.gather(rows_, now.x.data(), supports(now), a_.data(), now.p.data());
+    if (k < layers_)
+        products_.gather(rows_, now.x.data(), supports(now), a_.data(), p(k, s.momentum).data());
 }
 
 ConstBatchView CpuUnrolledPass::x(std::size_t k) const {
@@ -83,7 +96,8 @@ void CpuUnrolledPass::gradient_of_x(std::size_t k, float delta) {
     const std::size_t stride = products_.n_stride();
     if (k == layers_) {
         // At the top the loss has filled every entry; off the support the threshold stops it.
-        keep_where_non_zero(rows_ * stride, tape_[k].x.data(), gz.data());
+        support_gradient_rows({rows_, stride, tape_[k].x.data(), gz.data(), 0, 0, nullptr, nullptr,
+                               gz.data(), dtau_.data()});
         return;
     }
     // p_k enters r_{k+1} by 1 + beta_{k+1} and r_{k+2} by -beta_{k+2}; x_k enters z likewise.
@@ -92,33 +106,19 @@ void CpuUnrolledPass::gradient_of_x(std::size_t k, float delta) {
     const float shrink = two ? -tape_[k + 2].beta : 0.0F;
     combine_rows(rows_ * products_.m_stride(), grow, gr_[(k + 1) % 3].data(), shrink,
                  two ? gr_[(k + 2) % 3].data() : nullptr, gp_.data());
-    const Supports s = supports(tape_[k]);
-    products_.support_dots(rows_, gp_.data(), s, a_.data(), q_.data());
-    const float* gz1 = gz_[(k + 1) % 3].data();
-    const float* gz2 = gz_[(k + 2) % 3].data();
-    std::fill_n(gz.begin(), rows_ * stride, 0.0F);
-    for (std::size_t i = 0; i < rows_; ++i)
-        for (std::size_t e = 0; e < s.counts[i]; ++e) {
-            const std::size_t at = i * stride + s.indices[i * s.stride + e];
-            gz[at] = q_[at] + delta * grow * gz1[at] + (two ? delta * shrink * gz2[at] : 0.0F);
-        }
+    products_.support_dots(rows_, gp_.data(), supports(tape_[k]), a_.data(), a_by_row_.data(),
+                           q_.data());
+    support_gradient_rows({rows_, stride, tape_[k].x.data(), q_.data(), delta * grow,
+                           delta * shrink, gz_[(k + 1) % 3].data(),
+                           two ? gz_[(k + 2) % 3].data() : nullptr, gz.data(), dtau_.data()});
 }
 
 double CpuUnrolledPass::gradient_of_theta(std::size_t k, const LayerScalars& s) {
     if (s.activation != Activation::soft) return 0;  // flat in theta almost everywhere
-    const Layer& now = tape_[k];
-    const Supports support = supports(now);
-    const float* gz = gz_[k % 3].data();
     double dtheta = 0;
     for (std::size_t i = 0; i < rows_; ++i) {
-        const std::uint32_t* indices = support.indices + i * support.stride;
-        float dtau = 0;
-        for (std::size_t e = 0; e < support.counts[i]; ++e) {
-            const std::size_t at = i * products_.n_stride() + indices[e];
-            dtau -= std::copysign(1.0F, now.x[at]) * gz[at];
-        }
-        dtheta += s.residual_threshold ? double{dtau} * now.mean_abs[i] : double{dtau};
-        from_mean_[i] = dtau * s.theta / static_cast<float>(products_.m());
+        dtheta += s.residual_threshold ? double{dtau_[i]} * tape_[k].mean_abs[i] : double{dtau_[i]};
+        from_mean_[i] = dtau_[i] * s.theta / static_cast<float>(products_.m());
     }
     return dtheta;
 }

@@ -27,14 +27,18 @@ private:
 
     /// What forward leaves of layer k (0 is the start).
     struct Layer {
-        Rows x, p, r;
+        Rows x, r;
+        Rows p;  ///< A x_k; with momentum only, since later layers come back to it
         std::vector<float> mean_abs;
         std::vector<std::uint32_t> indices, counts;
         float beta = 0, omega = 0;
     };
 
     Supports supports(const Layer& layer) const;
-    /// dL/dx_k on the support of x_k into gz_[k % 3], from what layers k+1 and k+2 left.
+    /// Where A x_k goes.
+    Rows& p(std::size_t k, bool momentum);
+    /// dL/dx_k on the support of x_k into gz_[k % 3], from what layers k+1 and k+2 left; and into
+    /// dtau_ what each row's threshold gains by it.
     void gradient_of_x(std::size_t k, float delta);
     /// Also leaves in from_mean_ what each row's mean |r_k| passes on.
     double gradient_of_theta(std::size_t k, const LayerScalars& scalars);
@@ -42,12 +46,15 @@ private:
     ColumnProducts products_;
     std::size_t layers_;
     std::size_t rows_ = 0;
-    Rows a_;  ///< the operator, laid out
-    Rows w_;  ///< the weights of the layer at hand, laid out
+    Rows a_, a_by_row_;  ///< the operator, in both layouts
+    Rows w_;             ///< the weights of the layer at hand, by column
+    Rows w_by_row_;
     Rows dw_;
     Rows y_;
     Rows q_;
+    Rows p_;                        ///< A x of the last layer, without momentum
     std::vector<float> tau_;        ///< a number a row: thresholds forward, beta's share backward
+    std::vector<float> dtau_;       ///< what each row's threshold gains
     std::vector<float> omega_;      ///< omega's share of each row
     std::vector<float> from_mean_;  ///< what each row's mean |r| passes on
     std::vector<Layer> tape_;
