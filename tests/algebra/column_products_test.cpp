@@ -16,7 +16,9 @@ struct Data {
         links.resize(block.links());
         for (float& link : links) link = static_cast<float>(stream.normal());
         w.resize(products.size());
+        by_row.resize(products.size());
         products.lay_out(links, w);
+        products.lay_out_rows(links, by_row);
         v.resize(rows * products.m_stride());
         c.resize(rows * products.n_stride());
         indices.resize(rows * (products.n_stride() + kPad));
@@ -27,23 +29,30 @@ struct Data {
             for (std::size_t j = 0; j < block.n; ++j)
                 if (stream.bernoulli(density)) {
                     c[i * products.n_stride() + j] = static_cast<float>(stream.normal());
-                    indices[i * (products.n_stride() + kPad) + counts[i]++] = static_cast<std::uint32_t>(j);
+                    indices[i * (products.n_stride() + kPad) + counts[i]++] =
+                        static_cast<std::uint32_t>(j);
                 }
         }
         dense = Matrix<double>(block.m, block.n);
         for (std::size_t j = 0, l = 0; j < block.n; ++j) {
-            const std::size_t length = block.full() ? block.m : block.offsets[j + 1] - block.offsets[j];
-            for (std::size_t e = 0; e < length; ++e, ++l) dense(block.full() ? e : block.rows[l], j) = links[l];
+            const std::size_t length =
+                block.full() ? block.m : block.offsets[j + 1] - block.offsets[j];
+            for (std::size_t e = 0; e < length; ++e, ++l)
+                dense(block.full() ? e : block.rows[l], j) = links[l];
         }
     }
-    Supports supports() const { return {indices.data(), counts.data(), products.n_stride() + kPad}; }
+    Supports supports() const {
+        return {indices.data(), counts.data(), products.n_stride() + kPad};
+    }
     double vector(std::size_t i, std::size_t r) const { return v[i * products.m_stride() + r]; }
-    double coefficient(std::size_t i, std::size_t j) const { return c[i * products.n_stride() + j]; }
+    double coefficient(std::size_t i, std::size_t j) const {
+        return c[i * products.n_stride() + j];
+    }
 
     ColumnProducts products;
     std::size_t rows;
     std::vector<float> links;
-    AlignedBuffer<float> w, v, c;
+    AlignedBuffer<float> w, by_row, v, c;
     std::vector<std::uint32_t> indices, counts;
     Matrix<double> dense;
 };
@@ -55,12 +64,14 @@ void check(const LinkBlock& block, std::size_t rows, double density) {
     const std::size_t ns = d.products.n_stride();
 
     AlignedBuffer<float> q(rows * ns);
-    d.products.all_dots(rows, d.v.data(), d.w.data(), q.data());
+    d.products.all_dots(rows, d.v.data(), d.by_row.data(), q.data());
     AlignedBuffer<float> some(rows * ns);
-    d.products.support_dots(rows, d.v.data(), d.supports(), d.w.data(), some.data());
+    d.products.support_dots(rows, d.v.data(), d.supports(), d.w.data(), d.by_row.data(),
+                            some.data());
     for (std::size_t i = 0; i < rows; ++i) {
         std::vector<bool> supported(block.n, false);
-        for (std::size_t e = 0; e < d.counts[i]; ++e) supported[d.indices[i * (ns + kPad) + e]] = true;
+        for (std::size_t e = 0; e < d.counts[i]; ++e)
+            supported[d.indices[i * (ns + kPad) + e]] = true;
         for (std::size_t j = 0; j < block.n; ++j) {
             double sum = 0;
             for (std::size_t r = 0; r < block.m; ++r) sum += d.vector(i, r) * d.dense(r, j);
@@ -96,7 +107,13 @@ void check(const LinkBlock& block, std::size_t rows, double density) {
 // Densities on both sides of where the dense way starts to pay.
 TEST(ColumnProducts, AgreeWithPlainLoopsOnFullBlocks) {
     for (double density : {0.0, 0.05, 0.2, 0.7, 1.0})
-        for (auto [m, n] : {std::pair<std::size_t, std::size_t>{1, 1}, {1, 7}, {7, 1}, {50, 100}, {33, 17}, {150, 40}, {300, 11}})
+        for (auto [m, n] : {std::pair<std::size_t, std::size_t>{1, 1},
+                            {1, 7},
+                            {7, 1},
+                            {50, 100},
+                            {33, 17},
+                            {150, 40},
+                            {300, 11}})
             for (std::size_t rows : {1u, 5u, 64u}) check(LinkBlock{m, n, {}, {}}, rows, density);
 }
 
