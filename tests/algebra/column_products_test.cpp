@@ -1,0 +1,135 @@
+#include "algebra/cpu/column_products.hpp"
+
+#include <gtest/gtest.h>
+
+#include "pibinn/random.hpp"
+
+namespace pibinn::cpu {
+namespace {
+
+struct Shape {
+    std::size_t m, n, rows;
+    double density;
+};
+
+std::ostream& operator<<(std::ostream& out, const Shape& s) {
+    return out << s.m << "x" << s.n << ", " << s.rows << " rows, density " << s.density;
+}
+
+/// Numbers for all four products of one block, padded, and the products by their definition.
+class ColumnProductsOf : public testing::TestWithParam<Shape> {
+protected:
+    using Rows = AlignedBuffer<float>;
+
+    ColumnProductsOf()
+        : block_{GetParam().m, GetParam().n, {}, {}},
+          products_(block_),
+          rows_(GetParam().rows),
+          links_(draw(block_.links())),
+          columns_(products_.size()),
+          by_row_(products_.size()),
+          v_(rows_ * products_.m_stride()),
+          c_(rows_ * products_.n_stride()),
+          indices_(rows_ * (products_.n_stride() + kPad)),
+          counts_(rows_) {
+        products_.lay_out(links_, columns_);
+        products_.lay_out_rows(links_, by_row_);
+        for (std::size_t i = 0; i < rows_; ++i) {
+            for (std::size_t r = 0; r < m(); ++r) v(i, r) = number();
+            for (std::size_t j = 0; j < n(); ++j)
+                if (stream_.uniform() < GetParam().density) {
+                    c(i, j) = number();
+                    indices_[i * (products_.n_stride() + kPad) + counts_[i]++] =
+                        static_cast<std::uint32_t>(j);
+                }
+        }
+    }
+
+    std::size_t m() const { return block_.m; }
+    std::size_t n() const { return block_.n; }
+    float& v(std::size_t i, std::size_t r) { return v_[i * products_.m_stride() + r]; }
+    float& c(std::size_t i, std::size_t j) { return c_[i * products_.n_stride() + j]; }
+    double w(std::size_t r, std::size_t j) const { return links_[j * m() + r]; }
+    Supports supports() const {
+        return {indices_.data(), counts_.data(), products_.n_stride() + kPad};
+    }
+    double dot(std::size_t i, std::size_t j) {
+        double sum = 0;
+        for (std::size_t r = 0; r < m(); ++r) sum += w(r, j) * v(i, r);
+        return sum;
+    }
+    /// Rounding of a float32 sum of `terms` products of numbers of about one.
+    static double tolerance(std::size_t terms) { return 1e-6 * static_cast<double>(terms + 10); }
+
+private:
+    float number() { return static_cast<float>(stream_.normal()); }
+    Rows draw(std::size_t count) {
+        Rows numbers(count);
+        for (float& value : numbers) value = number();
+        return numbers;
+    }
+
+    Stream stream_{7, Purpose::weights, 0};
+
+protected:
+    LinkBlock block_;
+    ColumnProducts products_;
+    std::size_t rows_;
+    Rows links_, columns_, by_row_, v_, c_;
+    std::vector<std::uint32_t> indices_, counts_;
+};
+
+TEST_P(ColumnProductsOf, AllDotsAreThoseOfTheDefinition) {
+    Rows q(rows_ * products_.n_stride());
+    products_.all_dots(rows_, v_.data(), by_row_.data(), q.data());
+    for (std::size_t i = 0; i < rows_; ++i)
+        for (std::size_t j = 0; j < n(); ++j)
+            ASSERT_NEAR(q[i * products_.n_stride() + j], dot(i, j), tolerance(m()));
+}
+
+TEST_P(ColumnProductsOf, SupportDotsAreThoseOfTheDefinition) {
+    Rows q(rows_ * products_.n_stride());
+    products_.support_dots(rows_, v_.data(), supports(), columns_.data(), by_row_.data(), q.data());
+    for (std::size_t i = 0; i < rows_; ++i)
+        for (std::size_t j = 0; j < n(); ++j)
+            if (c(i, j) != 0) {
+                ASSERT_NEAR(q[i * products_.n_stride() + j], dot(i, j), tolerance(m()));
+            }
+}
+
+TEST_P(ColumnProductsOf, GatherIsThatOfTheDefinitionAndKeepsThePaddingZero) {
+    Rows out(rows_ * products_.m_stride());
+    products_.gather(rows_, c_.data(), supports(), columns_.data(), out.data());
+    for (std::size_t i = 0; i < rows_; ++i)
+        for (std::size_t r = 0; r < products_.m_stride(); ++r) {
+            double sum = 0;
+            for (std::size_t j = 0; j < n() && r < m(); ++j) sum += w(r, j) * c(i, j);
+            ASSERT_NEAR(out[i * products_.m_stride() + r], sum, r < m() ? tolerance(n()) : 0.0);
+        }
+}
+
+TEST_P(ColumnProductsOf, OuterIsSubtractedAndAddedBack) {
+    Rows dw(products_.size());
+    products_.outer(rows_, c_.data(), supports(), v_.data(), dw.data());
+    AlignedBuffer<float> total(links_.begin(), links_.end());
+    products_.add_back(dw, total);
+    for (std::size_t j = 0; j < n(); ++j)
+        for (std::size_t r = 0; r < m(); ++r) {
+            double sum = w(r, j);
+            for (std::size_t i = 0; i < rows_; ++i) sum -= c(i, j) * v(i, r);
+            ASSERT_NEAR(total[j * m() + r], sum, tolerance(rows_));
+        }
+}
+
+// Odd shapes for every tail, few and many non-zero entries for the sparse and the dense way, and a
+// block too large for our own dense product.
+INSTANTIATE_TEST_SUITE_P(Shapes, ColumnProductsOf,
+                         testing::Values(Shape{1, 1, 1, 1.0}, Shape{3, 5, 2, 0.5},
+                                         Shape{16, 16, 6, 0.1}, Shape{17, 33, 11, 0.9},
+                                         Shape{50, 100, 64, 0.0}, Shape{50, 100, 64, 0.1},
+                                         Shape{50, 100, 64, 0.25}, Shape{50, 100, 58, 0.35},
+                                         Shape{50, 100, 61, 0.6}, Shape{150, 40, 20, 0.1},
+                                         Shape{200, 200, 9, 0.1}, Shape{200, 200, 9, 0.9}));
+
+}  // namespace
+}  // namespace pibinn::cpu
