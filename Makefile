@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test asan format install
+.PHONY: help setup build demo test asan bench format install
 
 help: ## list the targets
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 18
@@ -27,6 +27,9 @@ asan: setup ## run every test under the address and undefined-behaviour sanitize
 	cmake --preset asan
 	cmake --build --preset asan --parallel $(JOBS)
 	scripts/check build-asan
+
+bench: build ## measure against OpenBLAS and PyTorch (installs PyTorch in bench/.venv)
+	bench/run
 
 format: ## format the tracked C++ files
 	@scripts/setup clang-format

@@ -16,9 +16,9 @@ using ConstView = MatrixView<const float>;
 constexpr std::size_t kMostInCache = 32768;
 
 // Densities in per cent from which on the dense way costs less.
-constexpr std::size_t kDenseGather = 35;
-constexpr std::size_t kDenseOuter = 30;
-constexpr std::size_t kDenseDots = 15;
+constexpr std::size_t kDenseGather = 45;
+constexpr std::size_t kDenseOuter = 20;
+constexpr std::size_t kDenseDots = 28;
 
 /// Calls visit(row, entry, link, measurement) for the links of every supported entry of a mask.
 template <class Visit>

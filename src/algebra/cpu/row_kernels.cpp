@@ -162,22 +162,38 @@ void SupportGradientRows(const SupportGradientArgs& a) {
 constexpr std::size_t kBlock = 8;
 
 template <std::size_t kVectors>
-void GatherSlab(const ColumnArgs& a, const float* c, const float* columns, float* v,
-                std::size_t at) {
+void GatherSlab(const ColumnArgs& a, const float* HWY_RESTRICT c, const float* HWY_RESTRICT columns,
+                float* HWY_RESTRICT v, std::size_t at) {
     const D d;
     const std::size_t lanes = hn::Lanes(d);
+    const std::size_t mv = a.mv;
     for (std::size_t i = 0; i < a.rows; ++i) {
-        V sum[kVectors];
-        for (auto& s : sum) s = hn::Zero(d);
+        // Two sums that do not wait for each other.
+        V even[kVectors];
+        V odd[kVectors];
+        for (std::size_t b = 0; b < kVectors; ++b) even[b] = odd[b] = hn::Zero(d);
         const std::uint32_t* indices = a.supports.indices + i * a.supports.stride;
-        for (std::size_t e = 0; e < a.supports.counts[i]; ++e) {
-            const V factor = hn::Set(d, c[i * a.nc + indices[e]]);
-            const float* column = columns + indices[e] * a.mv + at;
+        const float* row = c + i * a.nc;
+        const std::size_t count = a.supports.counts[i];
+        std::size_t e = 0;
+        for (; e + 2 <= count; e += 2) {
+            const V factor0 = hn::Set(d, row[indices[e]]);
+            const V factor1 = hn::Set(d, row[indices[e + 1]]);
+            const float* column0 = columns + indices[e] * mv + at;
+            const float* column1 = columns + indices[e + 1] * mv + at;
+            for (std::size_t b = 0; b < kVectors; ++b) {
+                even[b] = hn::MulAdd(factor0, hn::Load(d, column0 + b * lanes), even[b]);
+                odd[b] = hn::MulAdd(factor1, hn::Load(d, column1 + b * lanes), odd[b]);
+            }
+        }
+        if (e < count) {
+            const V factor = hn::Set(d, row[indices[e]]);
+            const float* column = columns + indices[e] * mv + at;
             for (std::size_t b = 0; b < kVectors; ++b)
-                sum[b] = hn::MulAdd(factor, hn::Load(d, column + b * lanes), sum[b]);
+                even[b] = hn::MulAdd(factor, hn::Load(d, column + b * lanes), even[b]);
         }
         for (std::size_t b = 0; b < kVectors; ++b)
-            hn::Store(sum[b], d, v + i * a.mv + at + b * lanes);
+            hn::Store(hn::Add(even[b], odd[b]), d, v + i * mv + at + b * lanes);
     }
 }
 
@@ -201,24 +217,66 @@ void OuterSlab(const ColumnArgs& a, const float* c, const float* v, float* colum
     }
 }
 
+// <column, r> before its lanes are added up.
 template <std::size_t kVectors>
-void DotSlab(const ColumnArgs& a, const float* v, const float* columns, float* c, std::size_t at) {
+HWY_INLINE V DotLanes(const V* r, const float* column) {
+    const D d;
+    V sum = hn::Mul(r[0], hn::Load(d, column));
+    for (std::size_t b = 1; b < kVectors; ++b)
+        sum = hn::MulAdd(r[b], hn::Load(d, column + b * hn::Lanes(d)), sum);
+    return sum;
+}
+
+#if HWY_TARGET != HWY_SCALAR
+// The lanes of four vectors added up: four sums. Together they take half the shuffles of four
+// SumOfLanes.
+HWY_INLINE void SumsOfLanes(V v0, V v1, V v2, V v3, float* HWY_RESTRICT sums) {
+    const D d;
+    const hn::Repartition<std::uint64_t, D> pairs;
+    const V v01 = hn::Add(hn::InterleaveLower(d, v0, v1), hn::InterleaveUpper(d, v0, v1));
+    const V v23 = hn::Add(hn::InterleaveLower(d, v2, v3), hn::InterleaveUpper(d, v2, v3));
+    const auto p01 = hn::BitCast(pairs, v01);
+    const auto p23 = hn::BitCast(pairs, v23);
+    const V low = hn::BitCast(d, hn::InterleaveLower(pairs, p01, p23));
+    const V high = hn::BitCast(d, hn::InterleaveUpper(pairs, p01, p23));
+    HWY_ALIGN float blocks[kPad];
+    hn::Store(hn::Add(low, high), d, blocks);
+    const hn::FixedTag<float, 4> four;
+    auto sum = hn::Load(four, blocks);
+    for (std::size_t b = 4; b < hn::Lanes(d); b += 4)
+        sum = hn::Add(sum, hn::Load(four, blocks + b));
+    hn::Store(sum, four, sums);
+}
+#endif
+
+template <std::size_t kVectors>
+void DotSlab(const ColumnArgs& a, const float* HWY_RESTRICT v, const float* HWY_RESTRICT columns,
+             float* HWY_RESTRICT c, std::size_t at) {
     const D d;
     const std::size_t lanes = hn::Lanes(d);
+    const std::size_t mv = a.mv;
     for (std::size_t i = 0; i < a.rows; ++i) {
         V r[kVectors];
-        for (std::size_t b = 0; b < kVectors; ++b)
-            r[b] = hn::Load(d, v + i * a.mv + at + b * lanes);
+        for (std::size_t b = 0; b < kVectors; ++b) r[b] = hn::Load(d, v + i * mv + at + b * lanes);
         const std::uint32_t* indices = a.supports.indices + i * a.supports.stride;
-        for (std::size_t e = 0; e < a.supports.counts[i]; ++e) {
-            const float* column = columns + indices[e] * a.mv + at;
-            V sum = hn::Mul(r[0], hn::Load(d, column));
-            for (std::size_t b = 1; b < kVectors; ++b)
-                sum = hn::MulAdd(r[b], hn::Load(d, column + b * lanes), sum);
-            float& out = c[i * a.nc + indices[e]];
-            const float part = hn::GetLane(hn::SumOfLanes(d, sum));
-            out = at == 0 ? part : out + part;
+        const std::size_t count = a.supports.counts[i];
+        float* row = c + i * a.nc;
+        const auto column = [&](std::size_t e) { return columns + indices[e] * mv + at; };
+        const auto put = [&](std::size_t e, float part) {
+            row[indices[e]] = at == 0 ? part : row[indices[e]] + part;
+        };
+        std::size_t e = 0;
+#if HWY_TARGET != HWY_SCALAR
+        for (; e + 4 <= count; e += 4) {
+            HWY_ALIGN float sums[4];
+            SumsOfLanes(DotLanes<kVectors>(r, column(e)), DotLanes<kVectors>(r, column(e + 1)),
+                        DotLanes<kVectors>(r, column(e + 2)), DotLanes<kVectors>(r, column(e + 3)),
+                        sums);
+            for (std::size_t l = 0; l < 4; ++l) put(e + l, sums[l]);
         }
+#endif
+        for (; e < count; ++e)
+            put(e, hn::GetLane(hn::SumOfLanes(d, DotLanes<kVectors>(r, column(e)))));
     }
 }
 
