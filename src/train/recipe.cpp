@@ -73,19 +73,24 @@ Stage joint_stage(const NetworkSpec& spec) {
     joint.learning_rate = 3e-4;
     joint.clip = 0.3;
     joint.scale = 0.13;
-    if (plain && spec.layers <= 7) {
-        joint.learning_rate = 1e-3;
-    } else if (!plain && spec.layers <= 7) {
+    if (spec.layers <= 7) {
         joint.learning_rate = 3e-5;
         joint.scalar_rate = 40;
         joint.clip = 0;
-        joint.scale = 0.12;
-    } else if (!plain && spec.layers <= 15) {
+        joint.scale = plain ? 0.15 : 0.12;
+    } else if (plain && spec.layers <= 15) {
+        joint.epochs = 600;
+        joint.learning_rate = 1e-4;
+        joint.scalar_rate = 10;
+        joint.clip = 0;
+    } else if (plain) {
+        joint.epochs = 600;
+    } else if (spec.layers <= 15) {
         joint.epochs = 300;
         joint.scalar_rate = 5;
         joint.momentum = 0.99;
         joint.scale = 0.09;
-    } else if (!plain) {
+    } else {
         joint.epochs = 300;
         joint.scalar_rate = 5;
         joint.scale = 0.07;
