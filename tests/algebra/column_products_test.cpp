@@ -1,6 +1,8 @@
 #include "algebra/cpu/column_products.hpp"
 
 #include <gtest/gtest.h>
+#include <hwy/highway.h>
+#include <hwy/targets.h>
 
 #include "pibinn/random.hpp"
 
@@ -16,15 +18,32 @@ std::ostream& operator<<(std::ostream& out, const Shape& s) {
     return out << s.m << "x" << s.n << ", " << s.rows << " rows, density " << s.density;
 }
 
+/// Every instruction set this processor has: a kernel that is right on one can fail on another.
+struct OnTarget {
+    std::int64_t target;
+    Shape shape;
+};
+
+std::ostream& operator<<(std::ostream& out, const OnTarget& on) {
+    return out << hwy::TargetName(on.target) << ", " << on.shape;
+}
+
+std::vector<OnTarget> on_every_target(std::initializer_list<Shape> shapes) {
+    std::vector<OnTarget> all;
+    for (const std::int64_t target : hwy::SupportedAndGeneratedTargets())
+        for (const Shape& shape : shapes) all.push_back({target, shape});
+    return all;
+}
+
 /// Numbers for all four products of one block, padded, and the products by their definition.
-class ColumnProductsOf : public testing::TestWithParam<Shape> {
+class ColumnProductsOf : public testing::TestWithParam<OnTarget> {
 protected:
     using Rows = AlignedBuffer<float>;
 
     ColumnProductsOf()
-        : block_{GetParam().m, GetParam().n, {}, {}},
+        : block_{GetParam().shape.m, GetParam().shape.n, {}, {}},
           products_(block_),
-          rows_(GetParam().rows),
+          rows_(GetParam().shape.rows),
           links_(draw(block_.links())),
           columns_(products_.size()),
           by_row_(products_.size()),
@@ -32,18 +51,21 @@ protected:
           c_(rows_ * products_.n_stride()),
           indices_(rows_ * (products_.n_stride() + kPad)),
           counts_(rows_) {
+        hwy::GetChosenTarget().Update(GetParam().target);
         products_.lay_out(links_, columns_);
         products_.lay_out_rows(links_, by_row_);
         for (std::size_t i = 0; i < rows_; ++i) {
             for (std::size_t r = 0; r < m(); ++r) v(i, r) = number();
             for (std::size_t j = 0; j < n(); ++j)
-                if (stream_.uniform() < GetParam().density) {
+                if (stream_.uniform() < GetParam().shape.density) {
                     c(i, j) = number();
                     indices_[i * (products_.n_stride() + kPad) + counts_[i]++] =
                         static_cast<std::uint32_t>(j);
                 }
         }
     }
+
+    ~ColumnProductsOf() override { hwy::GetChosenTarget().DeInit(); }
 
     std::size_t m() const { return block_.m; }
     std::size_t n() const { return block_.n; }
@@ -124,12 +146,18 @@ TEST_P(ColumnProductsOf, OuterIsSubtractedAndAddedBack) {
 // Odd shapes for every tail, few and many non-zero entries for the sparse and the dense way, and a
 // block too large for our own dense product.
 INSTANTIATE_TEST_SUITE_P(Shapes, ColumnProductsOf,
-                         testing::Values(Shape{1, 1, 1, 1.0}, Shape{3, 5, 2, 0.5},
-                                         Shape{16, 16, 6, 0.1}, Shape{17, 33, 11, 0.9},
-                                         Shape{50, 100, 64, 0.0}, Shape{50, 100, 64, 0.1},
-                                         Shape{50, 100, 64, 0.25}, Shape{50, 100, 58, 0.35},
-                                         Shape{50, 100, 61, 0.6}, Shape{150, 40, 20, 0.1},
-                                         Shape{200, 200, 9, 0.1}, Shape{200, 200, 9, 0.9}));
+                         testing::ValuesIn(on_every_target({{1, 1, 1, 1.0},
+                                                            {3, 5, 2, 0.5},
+                                                            {16, 16, 6, 0.1},
+                                                            {17, 33, 11, 0.9},
+                                                            {50, 100, 64, 0.0},
+                                                            {50, 100, 64, 0.1},
+                                                            {50, 100, 64, 0.25},
+                                                            {50, 100, 58, 0.35},
+                                                            {50, 100, 61, 0.6},
+                                                            {150, 40, 20, 0.1},
+                                                            {200, 200, 9, 0.1},
+                                                            {200, 200, 9, 0.9}})));
 
 }  // namespace
 }  // namespace pibinn::cpu
