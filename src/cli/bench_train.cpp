@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <filesystem>
@@ -122,9 +123,34 @@ private:
                 (layer_densities(rows, pool)[k] > density ? low : high) = theta;
             }
         }
+        if (spec_.update.is_plain())
+            for (std::size_t k = 0; k < spec_.layers; ++k) clear_threshold(k, pool);
         density_ = 0;
         for (double d : layer_densities(problem_.train.y.rows(), pool))
             density_ += d / static_cast<double>(spec_.layers);
+    }
+
+    /// Moves theta_k into the widest gap that the |z| of the training set leave nearby. An entry
+    /// within rounding of its threshold is alive for one peer and not for another, and one such
+    /// entry shows in the gradient.
+    void clear_threshold(std::size_t k, ThreadPool& pool) {
+        float& theta = latent_.theta()[k];
+        const float wanted = theta;
+        theta = 0;  // then x_k is z_k
+        make_effective(spec_.weights, latent_, effective_, *backend_);
+        std::vector<Batch> layers;
+        network_->recover(effective_, problem_.train.y, pool, &layers);
+        std::vector<float> near{wanted};
+        for (const float z : layers[k].values())
+            if (std::abs(std::abs(z) - wanted) < 1e-3F * wanted) near.push_back(std::abs(z));
+        std::sort(near.begin(), near.end());
+        theta = wanted;
+        float widest = 0;
+        for (std::size_t i = 1; i < near.size(); ++i)
+            if (near[i] - near[i - 1] > widest) {
+                widest = near[i] - near[i - 1];
+                theta = near[i - 1] + widest / 2;
+            }
     }
 
     const Problem& problem_;

@@ -1,127 +1,163 @@
 #include "algebra/cpu/column_products.hpp"
 
-#include <cmath>
-
 #include <gtest/gtest.h>
+#include <hwy/highway.h>
+#include <hwy/targets.h>
 
 #include "pibinn/random.hpp"
 
 namespace pibinn::cpu {
 namespace {
 
-/// Random links, vectors and coefficients with a given share of non-zero entries.
-struct Data {
-    Data(const LinkBlock& block, std::size_t rows_, double density) : products(block), rows(rows_) {
-        Stream stream(rows * 1000 + block.m * 10 + block.n, Purpose::tests);
-        links.resize(block.links());
-        for (float& link : links) link = static_cast<float>(stream.normal());
-        w.resize(products.size());
-        by_row.resize(products.size());
-        products.lay_out(links, w);
-        products.lay_out_rows(links, by_row);
-        v.resize(rows * products.m_stride());
-        c.resize(rows * products.n_stride());
-        indices.resize(rows * (products.n_stride() + kPad));
-        counts.resize(rows);
-        for (std::size_t i = 0; i < rows; ++i) {
-            for (std::size_t j = 0; j < block.m; ++j)
-                v[i * products.m_stride() + j] = static_cast<float>(stream.normal());
-            for (std::size_t j = 0; j < block.n; ++j)
-                if (stream.bernoulli(density)) {
-                    c[i * products.n_stride() + j] = static_cast<float>(stream.normal());
-                    indices[i * (products.n_stride() + kPad) + counts[i]++] =
+struct Shape {
+    std::size_t m, n, rows;
+    double density;
+};
+
+std::ostream& operator<<(std::ostream& out, const Shape& s) {
+    return out << s.m << "x" << s.n << ", " << s.rows << " rows, density " << s.density;
+}
+
+/// Every instruction set this processor has: a kernel that is right on one can fail on another.
+struct OnTarget {
+    std::int64_t target;
+    Shape shape;
+};
+
+std::ostream& operator<<(std::ostream& out, const OnTarget& on) {
+    return out << hwy::TargetName(on.target) << ", " << on.shape;
+}
+
+std::vector<OnTarget> on_every_target(std::initializer_list<Shape> shapes) {
+    std::vector<OnTarget> all;
+    for (const std::int64_t target : hwy::SupportedAndGeneratedTargets())
+        for (const Shape& shape : shapes) all.push_back({target, shape});
+    return all;
+}
+
+/// Numbers for all four products of one block, padded, and the products by their definition.
+class ColumnProductsOf : public testing::TestWithParam<OnTarget> {
+protected:
+    using Rows = AlignedBuffer<float>;
+
+    ColumnProductsOf()
+        : block_{GetParam().shape.m, GetParam().shape.n, {}, {}},
+          products_(block_),
+          rows_(GetParam().shape.rows),
+          links_(draw(block_.links())),
+          columns_(products_.size()),
+          by_row_(products_.size()),
+          v_(rows_ * products_.m_stride()),
+          c_(rows_ * products_.n_stride()),
+          indices_(rows_ * (products_.n_stride() + kPad)),
+          counts_(rows_) {
+        hwy::GetChosenTarget().Update(GetParam().target);
+        products_.lay_out(links_, columns_);
+        products_.lay_out_rows(links_, by_row_);
+        for (std::size_t i = 0; i < rows_; ++i) {
+            for (std::size_t r = 0; r < m(); ++r) v(i, r) = number();
+            for (std::size_t j = 0; j < n(); ++j)
+                if (stream_.uniform() < GetParam().shape.density) {
+                    c(i, j) = number();
+                    indices_[i * (products_.n_stride() + kPad) + counts_[i]++] =
                         static_cast<std::uint32_t>(j);
                 }
         }
-        dense = Matrix<double>(block.m, block.n);
-        for (std::size_t j = 0, l = 0; j < block.n; ++j) {
-            const std::size_t length =
-                block.full() ? block.m : block.offsets[j + 1] - block.offsets[j];
-            for (std::size_t e = 0; e < length; ++e, ++l)
-                dense(block.full() ? e : block.rows[l], j) = links[l];
-        }
-    }
-    Supports supports() const {
-        return {indices.data(), counts.data(), products.n_stride() + kPad};
-    }
-    double vector(std::size_t i, std::size_t r) const { return v[i * products.m_stride() + r]; }
-    double coefficient(std::size_t i, std::size_t j) const {
-        return c[i * products.n_stride() + j];
     }
 
-    ColumnProducts products;
-    std::size_t rows;
-    std::vector<float> links;
-    AlignedBuffer<float> w, by_row, v, c;
-    std::vector<std::uint32_t> indices, counts;
-    Matrix<double> dense;
+    ~ColumnProductsOf() override { hwy::GetChosenTarget().DeInit(); }
+
+    std::size_t m() const { return block_.m; }
+    std::size_t n() const { return block_.n; }
+    float& v(std::size_t i, std::size_t r) { return v_[i * products_.m_stride() + r]; }
+    float& c(std::size_t i, std::size_t j) { return c_[i * products_.n_stride() + j]; }
+    double w(std::size_t r, std::size_t j) const { return links_[j * m() + r]; }
+    Supports supports() const {
+        return {indices_.data(), counts_.data(), products_.n_stride() + kPad};
+    }
+    double dot(std::size_t i, std::size_t j) {
+        double sum = 0;
+        for (std::size_t r = 0; r < m(); ++r) sum += w(r, j) * v(i, r);
+        return sum;
+    }
+    /// Rounding of a float32 sum of `terms` products of numbers of about one.
+    static double tolerance(std::size_t terms) { return 1e-6 * static_cast<double>(terms + 10); }
+
+private:
+    float number() { return static_cast<float>(stream_.normal()); }
+    Rows draw(std::size_t count) {
+        Rows numbers(count);
+        for (float& value : numbers) value = number();
+        return numbers;
+    }
+
+    Stream stream_{7, Purpose::weights, 0};
+
+protected:
+    LinkBlock block_;
+    ColumnProducts products_;
+    std::size_t rows_;
+    Rows links_, columns_, by_row_, v_, c_;
+    std::vector<std::uint32_t> indices_, counts_;
 };
 
-void check(const LinkBlock& block, std::size_t rows, double density) {
-    Data d(block, rows, density);
-    const double tolerance = 1e-5 * (1 + std::sqrt(static_cast<double>(block.m + block.n + rows)));
-    const std::size_t ms = d.products.m_stride();
-    const std::size_t ns = d.products.n_stride();
+TEST_P(ColumnProductsOf, AllDotsAreThoseOfTheDefinition) {
+    Rows q(rows_ * products_.n_stride());
+    products_.all_dots(rows_, v_.data(), by_row_.data(), q.data());
+    for (std::size_t i = 0; i < rows_; ++i)
+        for (std::size_t j = 0; j < n(); ++j)
+            ASSERT_NEAR(q[i * products_.n_stride() + j], dot(i, j), tolerance(m()));
+}
 
-    AlignedBuffer<float> q(rows * ns);
-    d.products.all_dots(rows, d.v.data(), d.by_row.data(), q.data());
-    AlignedBuffer<float> some(rows * ns);
-    d.products.support_dots(rows, d.v.data(), d.supports(), d.w.data(), d.by_row.data(),
-                            some.data());
-    for (std::size_t i = 0; i < rows; ++i) {
-        std::vector<bool> supported(block.n, false);
-        for (std::size_t e = 0; e < d.counts[i]; ++e)
-            supported[d.indices[i * (ns + kPad) + e]] = true;
-        for (std::size_t j = 0; j < block.n; ++j) {
-            double sum = 0;
-            for (std::size_t r = 0; r < block.m; ++r) sum += d.vector(i, r) * d.dense(r, j);
-            ASSERT_NEAR(q[i * ns + j], sum, tolerance);
-            if (supported[j]) {
-                ASSERT_NEAR(some[i * ns + j], sum, tolerance);
+TEST_P(ColumnProductsOf, SupportDotsAreThoseOfTheDefinition) {
+    Rows q(rows_ * products_.n_stride());
+    products_.support_dots(rows_, v_.data(), supports(), columns_.data(), by_row_.data(), q.data());
+    for (std::size_t i = 0; i < rows_; ++i)
+        for (std::size_t j = 0; j < n(); ++j)
+            if (c(i, j) != 0) {
+                ASSERT_NEAR(q[i * products_.n_stride() + j], dot(i, j), tolerance(m()));
             }
-        }
-    }
-    AlignedBuffer<float> gathered(rows * ms);
-    d.products.gather(rows, d.c.data(), d.supports(), d.w.data(), gathered.data());
-    for (std::size_t i = 0; i < rows; ++i)
-        for (std::size_t r = 0; r < block.m; ++r) {
+}
+
+TEST_P(ColumnProductsOf, GatherIsThatOfTheDefinitionAndKeepsThePaddingZero) {
+    Rows out(rows_ * products_.m_stride());
+    products_.gather(rows_, c_.data(), supports(), columns_.data(), out.data());
+    for (std::size_t i = 0; i < rows_; ++i)
+        for (std::size_t r = 0; r < products_.m_stride(); ++r) {
             double sum = 0;
-            for (std::size_t j = 0; j < block.n; ++j) sum += d.coefficient(i, j) * d.dense(r, j);
-            ASSERT_NEAR(gathered[i * ms + r], sum, tolerance);
+            for (std::size_t j = 0; j < n() && r < m(); ++j) sum += w(r, j) * c(i, j);
+            ASSERT_NEAR(out[i * products_.m_stride() + r], sum, r < m() ? tolerance(n()) : 0.0);
         }
-    AlignedBuffer<float> laid(d.products.size());
-    d.products.outer(rows, d.c.data(), d.supports(), d.v.data(), laid.data());
-    std::vector<float> dw(block.links(), 1.0F);
-    d.products.add_back(laid, dw);
-    for (std::size_t j = 0, l = 0; j < block.n; ++j) {
-        const std::size_t length = block.full() ? block.m : block.offsets[j + 1] - block.offsets[j];
-        for (std::size_t e = 0; e < length; ++e, ++l) {
-            double sum = 1;
-            for (std::size_t i = 0; i < rows; ++i)
-                sum -= d.coefficient(i, j) * d.vector(i, block.full() ? e : block.rows[l]);
-            ASSERT_NEAR(dw[l], sum, tolerance);
-        }
-    }
 }
 
-// Densities on both sides of where the dense way starts to pay.
-TEST(ColumnProducts, AgreeWithPlainLoopsOnFullBlocks) {
-    for (double density : {0.0, 0.05, 0.2, 0.7, 1.0})
-        for (auto [m, n] : {std::pair<std::size_t, std::size_t>{1, 1},
-                            {1, 7},
-                            {7, 1},
-                            {50, 100},
-                            {33, 17},
-                            {150, 40},
-                            {300, 11}})
-            for (std::size_t rows : {1u, 5u, 64u}) check(LinkBlock{m, n, {}, {}}, rows, density);
+TEST_P(ColumnProductsOf, OuterIsSubtractedAndAddedBack) {
+    Rows dw(products_.size());
+    products_.outer(rows_, c_.data(), supports(), v_.data(), dw.data());
+    AlignedBuffer<float> total(links_.begin(), links_.end());
+    products_.add_back(dw, total);
+    for (std::size_t j = 0; j < n(); ++j)
+        for (std::size_t r = 0; r < m(); ++r) {
+            double sum = w(r, j);
+            for (std::size_t i = 0; i < rows_; ++i) sum -= c(i, j) * v(i, r);
+            ASSERT_NEAR(total[j * m() + r], sum, tolerance(rows_));
+        }
 }
 
-TEST(ColumnProducts, AgreeWithPlainLoopsOnMasks) {
-    const std::vector<std::uint32_t> offsets{0, 2, 3, 6, 7};
-    const std::vector<std::uint32_t> rows{0, 2, 1, 0, 1, 4, 3};
-    for (double density : {0.0, 0.2, 1.0}) check(LinkBlock{5, 4, offsets, rows}, 9, density);
-}
+// Odd shapes for every tail, few and many non-zero entries for the sparse and the dense way, and a
+// block too large for our own dense product.
+INSTANTIATE_TEST_SUITE_P(Shapes, ColumnProductsOf,
+                         testing::ValuesIn(on_every_target({{1, 1, 1, 1.0},
+                                                            {3, 5, 2, 0.5},
+                                                            {16, 16, 6, 0.1},
+                                                            {17, 33, 11, 0.9},
+                                                            {50, 100, 64, 0.0},
+                                                            {50, 100, 64, 0.1},
+                                                            {50, 100, 64, 0.25},
+                                                            {50, 100, 58, 0.35},
+                                                            {50, 100, 61, 0.6},
+                                                            {150, 40, 20, 0.1},
+                                                            {200, 200, 9, 0.1},
+                                                            {200, 200, 9, 0.9}})));
 
 }  // namespace
 }  // namespace pibinn::cpu

@@ -127,45 +127,36 @@ void Transpose(std::size_t rows, std::size_t cols, const float* HWY_RESTRICT fro
         for (std::size_t j = 0; j < cols; ++j) to[j * to_stride + i] = from[i * cols + j];
 }
 
-// Calls body(link, padded) for whole vectors of every column, tail(mask, link, padded) for the
-// rest.
-template <class Body, class Tail>
-HWY_INLINE void ForColumns(std::size_t count, std::size_t length, const Body& body,
-                           const Tail& tail) {
+// Calls body(tag, link, padded) for whole vectors of every column, then number by number: a masked
+// load would read past the end, and on SSE4 it asks for an aligned address.
+template <class Body>
+HWY_INLINE void ForColumns(std::size_t count, std::size_t length, const Body& body) {
     const D d;
+    const hn::CappedTag<float, 1> one;
     const std::size_t lanes = hn::Lanes(d);
     const std::size_t whole = length / lanes * lanes;
-    const auto mask = hn::FirstN(d, length - whole);
     for (std::size_t j = 0; j < count; ++j) {
         const std::size_t link = j * length;
         const std::size_t at = j * padded(length);
-        for (std::size_t i = 0; i < whole; i += lanes) body(link + i, at + i);
-        if (whole < length) tail(mask, link + whole, at + whole);
+        for (std::size_t i = 0; i < whole; i += lanes) body(d, link + i, at + i);
+        for (std::size_t i = whole; i < length; ++i) body(one, link + i, at + i);
     }
 }
 
 void PadColumns(std::size_t count, std::size_t length, const float* HWY_RESTRICT links,
                 float* HWY_RESTRICT columns) {
-    const D d;
-    const auto body = [&](std::size_t link, std::size_t at)
-                          HWY_ATTR { hn::Store(hn::LoadU(d, links + link), d, columns + at); };
-    const auto tail = [&](auto mask, std::size_t link, std::size_t at) HWY_ATTR {
-        hn::Store(hn::MaskedLoad(mask, d, links + link), d, columns + at);
-    };
-    ForColumns(count, length, body, tail);
+    const auto body = [&](auto d, std::size_t link, std::size_t at)
+                          HWY_ATTR { hn::StoreU(hn::LoadU(d, links + link), d, columns + at); };
+    ForColumns(count, length, body);
 }
 
 void AddPaddedColumns(std::size_t count, std::size_t length, const float* HWY_RESTRICT columns,
                       float* HWY_RESTRICT links) {
-    const D d;
-    const auto body = [&](std::size_t link, std::size_t at) HWY_ATTR {
-        hn::StoreU(hn::Add(hn::LoadU(d, links + link), hn::Load(d, columns + at)), d, links + link);
+    const auto body = [&](auto d, std::size_t link, std::size_t at) HWY_ATTR {
+        const auto sum = hn::Add(hn::LoadU(d, links + link), hn::LoadU(d, columns + at));
+        hn::StoreU(sum, d, links + link);
     };
-    const auto tail = [&](auto mask, std::size_t link, std::size_t at) HWY_ATTR {
-        const auto sum = hn::Add(hn::MaskedLoad(mask, d, links + link), hn::Load(d, columns + at));
-        hn::BlendedStore(sum, mask, d, links + link);
-    };
-    ForColumns(count, length, body, tail);
+    ForColumns(count, length, body);
 }
 
 }  // namespace pibinn::cpu::HWY_NAMESPACE
