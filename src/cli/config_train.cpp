@@ -65,8 +65,6 @@ void read_stage(const std::string& prefix, const toml::table& table, Stage& stag
         ConfigKey{"scale", [&](const Value& v) { stage.scale = v.number(0, kInfinity); }},
         ConfigKey{"clip", [&](const Value& v) { stage.clip = v.number(0, kInfinity); }},
         ConfigKey{"l1_weight", [&](const Value& v) { stage.l1_weight = v.number(0, kInfinity); }},
-        ConfigKey{"momentum", [&](const Value& v) { stage.momentum = v.number(0, 1); }},
-        ConfigKey{"batch", [&](const Value& v) { stage.batch = v.whole(1); }},
         ConfigKey{"scalar_rate",
                   [&](const Value& v) { stage.scalar_rate = v.number(0, kInfinity, true); }},
         ConfigKey{"momentum", [&](const Value& v) { stage.momentum = v.number(0, 0.9999); }},
