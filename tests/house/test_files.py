@@ -14,7 +14,7 @@ CODE_FOLDERS = {"scripts", ".ci"}
 # Other versions lay out a few constructs differently; the repository follows one of them.
 CLANG_FORMAT_MAJOR = "14"
 
-# A path from the root of someone's machine; "docs/work/" and the path of a URL are none.
+# A path from the root of someone's machine; a folder of that name inside a path and the path of a URL are none.
 ABSOLUTE_PATH = re.compile(rb"(?:(?<![\w.~)}\-])|(?<=-[IL]))/(?:home|root|work|Users)/")
 
 
