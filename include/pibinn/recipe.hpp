@@ -60,6 +60,10 @@ struct Stage {
     /// Adam's averaging of the weights' gradient. Straight-through signs flip by noise at any rate;
     /// a longer average makes them flip by signal.
     double momentum = 0.9;
+    /// The stage ends with a running mean of its latent weights, each step counting 1 - average; 0
+    /// ends with the weights of the last step. Signs that flip back and forth then settle where
+    /// they were most of the time.
+    double average = 0;
     std::size_t batch = 0;  ///< of this stage; 0 is the recipe's
     /// The rate of theta, beta, omega and scale relative to that of the weights.
     double scalar_rate = 1;
@@ -75,6 +79,9 @@ struct Recipe {
     Augment augment = Augment::none;
     std::size_t batch = 250;
     double theta = 0.1;  ///< thresholds at the start
+    /// Share of the training rows, its last ones, that are kept out of training; each stage then
+    /// ends with the parameters of the epoch that recovered these best. 0 trains on all rows.
+    double validation = 0;
 
     /// Throws a usage error for orders and numbers that make no sense for this network.
     void validate(const NetworkSpec& spec) const;

@@ -126,6 +126,8 @@ public:
     virtual void adam(const AdamStep& step, std::span<float> values,
                       std::span<const float> gradient, std::span<float> first,
                       std::span<float> second) = 0;
+    /// mean += share (values - mean)
+    virtual void average(float share, std::span<const float> values, std::span<float> mean) = 0;
     /// total += part
     virtual void add(std::span<const float> part, std::span<float> total) = 0;
     virtual double squared_norm(std::span<const float> values) = 0;

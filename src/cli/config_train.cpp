@@ -68,6 +68,7 @@ void read_stage(const std::string& prefix, const toml::table& table, Stage& stag
         ConfigKey{"scalar_rate",
                   [&](const Value& v) { stage.scalar_rate = v.number(0, kInfinity, true); }},
         ConfigKey{"momentum", [&](const Value& v) { stage.momentum = v.number(0, 0.9999); }},
+        ConfigKey{"average", [&](const Value& v) { stage.average = v.number(0, 0.99999); }},
         ConfigKey{"batch", [&](const Value& v) { stage.batch = v.whole(0); }},
     };
     read_table(prefix, table, keys);
@@ -153,6 +154,9 @@ TrainConfig read_train_config(const ConfigDocument& document, Config& whole) {
                       on_rest([&](const Value& v) { config.recipe.loss = v.word(parse_loss); })},
             ConfigKey{"augment", on_rest([&](const Value& v) {
                           set_augment(v, whole.problem, config.recipe);
+                      })},
+            ConfigKey{"validation", on_rest([&](const Value& v) {
+                          config.recipe.validation = v.number(0, 0.5);
                       })},
             ConfigKey{"theta", on_rest([&](const Value& v) {
                           config.recipe.theta = v.number(0, kInfinity);

@@ -33,6 +33,7 @@ json stage_json(const Stage& s) {
             {"clip", s.clip},
             {"l1_weight", s.l1_weight},
             {"momentum", s.momentum},
+            {"average", s.average},
             {"batch", s.batch},
             {"scalar_rate", s.scalar_rate}};
 }
@@ -70,6 +71,7 @@ std::string training_identity(const TrainJob& job) {
                 {"augment", to_string(job.recipe.augment)},
                 {"batch", job.recipe.batch},
                 {"theta", job.recipe.theta},
+                {"validation", job.recipe.validation},
                 {"seed", job.seed},
                 {"data", data_fingerprint(*job.problem)}}
         .dump();
@@ -85,17 +87,21 @@ void save_checkpoint(const std::filesystem::path& path, const TrainState& state,
     const auto floats = [](const char* name, const std::vector<float>& v) {
         return make_tensor<float>(name, TensorType::f32, {v.size()}, v);
     };
-    const std::vector<Tensor> tensors{
-        floats("latent", state.latent), floats("first", state.first),
+    std::vector<Tensor> tensors{
+        floats("latent", state.latent),
+        floats("first", state.first),
         floats("second", state.second),
+        floats("mean", state.mean),
         make_tensor<double>("history", TensorType::f64, {state.history.size(), kRecordNumbers},
                             history),
         make_tensor<double>("seconds", TensorType::f64, {state.seconds.size()}, state.seconds)};
-    write_safetensors(
-        path, tensors,
-        {{"pibinn.training", identity},
-         {"pibinn.progress",
-          json{{"stage", state.stage}, {"epoch", state.epoch}, {"steps", state.steps}}.dump()}});
+    json progress{{"stage", state.stage}, {"epoch", state.epoch}, {"steps", state.steps}};
+    if (!state.best.empty()) {
+        tensors.push_back(floats("best", state.best));
+        progress["best_error"] = state.best_error;
+    }
+    write_safetensors(path, tensors,
+                      {{"pibinn.training", identity}, {"pibinn.progress", progress.dump()}});
 }
 
 std::optional<TrainState> load_checkpoint(const std::filesystem::path& path,
@@ -132,6 +138,7 @@ std::optional<TrainState> load_checkpoint(const std::filesystem::path& path,
     state.latent = floats("latent");
     state.first = floats("first");
     state.second = floats("second");
+    state.mean = floats("mean");
     const auto seconds = values_of<double>(file.at("seconds", TensorType::f64));
     state.seconds.assign(seconds.begin(), seconds.end());
     const auto history = values_of<double>(file.at("history", TensorType::f64));
@@ -139,6 +146,10 @@ std::optional<TrainState> load_checkpoint(const std::filesystem::path& path,
     state.stage = whole(progress, "stage");
     state.epoch = whole(progress, "epoch");
     state.steps = whole(progress, "steps");
+    if (progress.contains("best_error") && progress["best_error"].is_number()) {
+        state.best = floats("best");
+        state.best_error = progress["best_error"].get<double>();
+    }
     // Which stage each epoch was of follows from the recipe, so the file need not be believed.
     std::size_t stage = 0;
     std::size_t first = 0;

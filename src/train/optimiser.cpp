@@ -21,11 +21,12 @@ double rate_at(const Stage& stage, std::size_t epoch) {
 }
 
 Optimiser::Optimiser(std::shared_ptr<const ParameterLayout> layout)
-    : first_(layout), second_(layout) {}
+    : first_(layout), second_(layout), mean_(layout) {}
 
 void Optimiser::restart() {
     std::fill(first_.values().begin(), first_.values().end(), 0.0F);
     std::fill(second_.values().begin(), second_.values().end(), 0.0F);
+    std::fill(mean_.values().begin(), mean_.values().end(), 0.0F);
     steps_ = 0;
 }
 
@@ -42,6 +43,11 @@ void Optimiser::step(const Stage& stage, double rate, const ParameterStore& grad
                 stage.clip > 0 && norm > stage.clip ? static_cast<float>(stage.clip / norm) : 1.0F;
             backend.adam(adam, latent.weights(k), gradient.weights(k), first_.weights(k),
                          second_.weights(k));
+            if (stage.average > 0) {
+                // The first step starts the mean, so that it is one from the beginning.
+                const double share = steps_ == 1 ? 1 : 1 - stage.average;
+                backend.average(static_cast<float>(share), latent.weights(k), mean_.weights(k));
+            }
         }
     adam.gradient_factor = 1;
     adam.beta1 = 0.9F;
@@ -58,6 +64,14 @@ void Optimiser::step(const Stage& stage, double rate, const ParameterStore& grad
         adam.gradient_factor = latent.scale()[0];
         backend.adam(adam, {&logarithm, 1}, gradient.scale(), first_.scale(), second_.scale());
         latent.scale()[0] = std::exp(logarithm);
+    }
+}
+
+void Optimiser::settle(const Stage& stage, ParameterStore& latent) const {
+    if (stage.average == 0 || !stage.trains_weights) return;
+    for (std::size_t k = 1; k <= latent.layout().layers(); ++k) {
+        const auto mean = mean_.weights(k);
+        std::copy(mean.begin(), mean.end(), latent.weights(k).begin());
     }
 }
 

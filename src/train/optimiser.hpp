@@ -10,7 +10,8 @@ namespace pibinn {
 /// The rate of a stage at an epoch (counted from 0).
 double rate_at(const Stage& stage, std::size_t epoch);
 
-/// Adam on the latent parameters, with its moments: everything a training has to remember.
+/// Adam on the latent parameters, with its moments and their running mean: everything a training
+/// has to remember.
 class Optimiser {
 public:
     explicit Optimiser(std::shared_ptr<const ParameterLayout> layout);
@@ -22,16 +23,22 @@ public:
     void step(const Stage& stage, double rate, const ParameterStore& gradient,
               ParameterStore& latent, Backend& backend);
 
+    /// The end of a stage that averages: the latent weights become their running mean.
+    void settle(const Stage& stage, ParameterStore& latent) const;
+
     ParameterStore& first() { return first_; }
     ParameterStore& second() { return second_; }
+    ParameterStore& mean() { return mean_; }
     const ParameterStore& first() const { return first_; }
     const ParameterStore& second() const { return second_; }
+    const ParameterStore& mean() const { return mean_; }
     std::uint64_t steps() const { return steps_; }
     void set_steps(std::uint64_t steps) { steps_ = steps; }
 
 private:
     ParameterStore first_;
     ParameterStore second_;
+    ParameterStore mean_;  ///< of the latent weights; its scalars are not used
     std::uint64_t steps_ = 0;
 };
 

@@ -142,6 +142,9 @@ void validate_stage(const Stage& stage, const NetworkSpec& spec) {
                "1 is the default");
     if (!(stage.momentum >= 0 && stage.momentum < 1))
         refuse(fmt::format("momentum {} is not in [0, 1)", stage.momentum), "0.9 is Adam's usual");
+    if (!(stage.average >= 0 && stage.average < 1))
+        refuse(fmt::format("average {} is not in [0, 1)", stage.average),
+               "0.99 averages over about 100 steps, 0 not at all");
     if (!stage.trains_weights && !stage.trains_theta && !stage.trains_scale)
         refuse("trains nothing", "list \"weights\", \"theta\" or \"scale\" in trains");
     if (stage.trains_scale && spec.weights != WeightKind::one_bit)
@@ -183,6 +186,9 @@ void Recipe::validate(const NetworkSpec& spec) const {
     if (stages.empty()) fail_usage("the recipe has no stages", "give at least one [[train.stage]]");
     if (batch == 0) fail_usage("train.batch is 0", "250 is the default");
     if (!(theta >= 0)) fail_usage(fmt::format("theta {} is negative", theta), "0.1 is the default");
+    if (!(validation >= 0 && validation <= 0.5))
+        fail_usage(fmt::format("train.validation {} is not in [0, 0.5]", validation),
+                   "0.1 keeps a tenth of the training set to choose the best epoch by");
     bool projected = false;
     for (const Stage& stage : stages) {
         validate_stage(stage, spec);

@@ -36,11 +36,18 @@ Trainer::Trainer(const Problem& problem, const NetworkSpec& spec, const Recipe& 
       gradient_(network_->layout()),
       optimiser_(network_->layout()) {
     recipe_.validate(spec_);
+    const std::size_t rows = problem_.train.x.rows();
+    validation_rows_ =
+        static_cast<std::size_t>(std::lround(recipe_.validation * static_cast<double>(rows)));
+    if (recipe_.validation > 0 && validation_rows_ == 0)
+        fail_usage(fmt::format("train.validation {} of a training set of {} is no signal",
+                               recipe_.validation, rows),
+                   "raise train.validation, or set it to 0");
     for (const Stage& stage : recipe_.stages)
         if (const std::size_t batch = stage.batch ? stage.batch : recipe_.batch;
-            batch > problem_.train.x.rows())
+            batch > rows - validation_rows_)
             fail_usage(fmt::format("a batch of {} from a training set of {}", batch,
-                                   problem_.train.x.rows()),
+                                   rows - validation_rows_),
                        "set train.batch to the training set's size or less");
     state_.seconds.assign(recipe_.stages.size(), 0.0);
     initialise();
@@ -73,6 +80,7 @@ void Trainer::initialise() {
 void Trainer::begin_stage() {
     if (done()) return;
     optimiser_.restart();
+    state_.best.clear();
     const Stage& stage = recipe_.stages[state_.stage];
     if (stage.scale > 0) latent_.scale()[0] = static_cast<float>(stage.scale);
 }
@@ -87,7 +95,7 @@ void Trainer::run_epoch() {
     const std::size_t number = state_.history.size();
     augment_epoch(recipe_.augment, problem_, seed_, number, epoch_set_, pool_);
 
-    const std::size_t count = epoch_set_.x.rows();
+    const std::size_t count = epoch_set_.x.rows() - validation_rows_;
     const auto order = Stream(seed_, Purpose::shuffle, number).permutation(count);
     EpochRecord record;
     record.stage = state_.stage;
@@ -102,9 +110,12 @@ void Trainer::run_epoch() {
     project(stage, record.rate);
 
     const bool last = state_.epoch + 1 == stage.epochs;
-    record.test_nmse_db = number == 0 || last || (number + 1) % kEpochsPerTest == 0
-                              ? test_nmse_db()
-                              : state_.history.back().test_nmse_db;
+    if (last) optimiser_.settle(stage, latent_);
+    const bool measured = number == 0 || last || (number + 1) % kEpochsPerTest == 0;
+    if (measured && validation_rows_ > 0) validate();
+    if (last && !state_.best.empty())
+        std::copy(state_.best.begin(), state_.best.end(), latent_.values().begin());
+    record.test_nmse_db = measured ? test_nmse_db() : state_.history.back().test_nmse_db;
     state_.history.push_back(record);
     state_.seconds[state_.stage] += std::chrono::duration<double>(Clock::now() - start).count();
     ++state_.epoch;
@@ -167,6 +178,18 @@ double Trainer::test_nmse_db() {
     return measure(problem_.test.x, network_->recover(effective_, problem_.test.y, pool_)).nmse_db;
 }
 
+void Trainer::validate() {
+    make_effective(kind_in(recipe_.stages[state_.stage]), latent_, effective_, backend_);
+    const auto held_out = [&](const Batch& rows) {
+        return rows.view().row_range(rows.rows() - validation_rows_, rows.rows());
+    };
+    const Batch x = network_->recover(effective_, held_out(problem_.train.y), pool_);
+    const double error = measure(held_out(problem_.train.x), x).energy_nmse_db;
+    if (!state_.best.empty() && error >= state_.best_error) return;
+    state_.best.assign(latent_.values().begin(), latent_.values().end());
+    state_.best_error = error;
+}
+
 Model Trainer::model() const {
     ParameterStore effective(network_->layout());
     make_effective(spec_.weights, latent_, effective, backend_);
@@ -182,6 +205,7 @@ TrainState Trainer::snapshot() const {
     state.latent = copy(latent_.values());
     state.first = copy(optimiser_.first().values());
     state.second = copy(optimiser_.second().values());
+    state.mean = copy(optimiser_.mean().values());
     return state;
 }
 
@@ -195,6 +219,7 @@ void Trainer::restore(const TrainState& state) {
     copy(state.latent, latent_.values());
     copy(state.first, optimiser_.first().values());
     copy(state.second, optimiser_.second().values());
+    copy(state.mean, optimiser_.mean().values());
     optimiser_.set_steps(state.steps);
 }
 

@@ -16,7 +16,9 @@ struct TrainState {
     std::size_t stage = 0;
     std::size_t epoch = 0;  ///< within the stage
     std::uint64_t steps = 0;
-    std::vector<float> latent, first, second;
+    std::vector<float> latent, first, second, mean;
+    std::vector<float> best;  ///< of the stage so far, by the validation rows; empty without these
+    double best_error = 0;
     std::vector<EpochRecord> history;
     std::vector<double> seconds;  ///< spent in each stage
 };
@@ -49,6 +51,8 @@ private:
     void straight_through(const Stage& stage);
     void project(const Stage& stage, double rate);
     double test_nmse_db();
+    /// Remembers the parameters if the validation rows were never recovered better in this stage.
+    void validate();
     /// The weights a stage runs forward with.
     WeightKind kind_in(const Stage& stage) const;
     [[noreturn]] void fail_diverged(const Stage& stage) const;
@@ -64,8 +68,9 @@ private:
     ParameterStore effective_;
     ParameterStore gradient_;
     Optimiser optimiser_;
-    TrainState state_;  ///< its latent, first and second are filled by snapshot() only
+    TrainState state_;  ///< its buffers are filled by snapshot() only
     DataSet epoch_set_;
+    std::size_t validation_rows_ = 0;
     Batch batch_x_, batch_y_;
     std::vector<float> row_weights_;
 };

@@ -93,6 +93,31 @@ TEST(Optimiser, KeepsThresholdsFromGoingNegativeAndTheScalePositive) {
     EXPECT_LT(p.scale()[0], 0.001F);
 }
 
+TEST(Optimiser, SettlesOnTheRunningMeanOfAStageThatAverages) {
+    Fixture f;
+    Stage stage;
+    stage.average = 0.75;
+    Optimiser optimiser(f.layout);
+    ParameterStore p(f.layout);
+    ParameterStore g(f.layout);
+    p.weights(2)[20] = 0.5F;
+    p.theta()[0] = 0.3F;
+    double mean = 0;
+    for (int t = 1; t <= 4; ++t) {
+        g.weights(2)[20] = t % 2 ? 1.0F : -3.0F;
+        optimiser.step(stage, 1e-2, g, p, *f.backend);
+        const double now = p.weights(2)[20];
+        mean = t == 1 ? now : 0.75 * mean + 0.25 * now;
+    }
+    const float last = p.weights(2)[20];
+    ASSERT_GT(std::abs(mean - last), 1e-4);
+    optimiser.settle(Stage{}, p);
+    EXPECT_EQ(p.weights(2)[20], last) << "a stage that does not average keeps its last weights";
+    optimiser.settle(stage, p);
+    EXPECT_NEAR(p.weights(2)[20], mean, 1e-7);
+    EXPECT_EQ(p.theta()[0], 0.3F);
+}
+
 TEST(MoveTowardsLevels, NeverPassesTheLevel) {
     std::vector<float> w{0.5F, 0.105F, 0.02F, -0.3F, -0.01F};
     move_towards_levels(0.1F, 0.05F, w);

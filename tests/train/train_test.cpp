@@ -1,5 +1,7 @@
 #include "pibinn/train.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -111,6 +113,59 @@ TEST(Train, GivesTheSameBytesForAnyNumberOfThreads) {
     std::filesystem::remove_all(folder);
 }
 
+/// Rows of norm 1, so that the mean of ratios and the ratio of energies are the same.
+Problem with_unit_signals(Problem problem, ThreadPool& pool) {
+    for (DataSet* set : {&problem.train, &problem.test}) {
+        for (std::size_t i = 0; i < set->x.rows(); ++i) {
+            double energy = 0;
+            for (float v : set->x.row(i)) energy += double{v} * v;
+            for (float& v : set->x.row(i)) v = static_cast<float>(v / std::sqrt(energy));
+        }
+        problem.op.apply(set->x, set->y, pool);
+    }
+    return problem;
+}
+
+TEST(Validation, EndsAStageWithItsBestEpoch) {
+    ThreadPool pool(1);
+    Problem problem = with_unit_signals(small_problem(pool), pool);
+    // The test set is the held-out rows, so that the history shows what validation saw.
+    problem.test = {Batch(50, 20), Batch(50, 12)};
+    std::copy_n(problem.train.x.row(100).begin(), 50 * 20, problem.test.x.data());
+    std::copy_n(problem.train.y.row(100).begin(), 50 * 12, problem.test.y.data());
+    TrainJob job;
+    job.problem = &problem;
+    job.spec.layers = 3;
+    job.spec.weights = WeightKind::real;
+    job.recipe = quick("paper", job.spec, 60);
+    job.recipe.stages[0].learning_rate = 0.05;  // far too high: the error jumps about
+    job.recipe.validation = 1.0 / 3;
+    const TrainResult result = train(job, pool);
+    double best = 0;
+    for (std::size_t e = 0; e + 1 < result.history.size(); ++e)
+        best = std::min(best, result.history[e].test_nmse_db);
+    EXPECT_LE(result.test.nmse_db, best + 1e-6);
+    EXPECT_GT(result.history[54].test_nmse_db, best + 0.5) << "a late epoch should be a bad one";
+}
+
+TEST(Validation, KeepsItsRowsOutOfTraining) {
+    ThreadPool pool(1);
+    Problem problem = small_problem(pool);
+    TrainJob job;
+    job.problem = &problem;
+    job.spec.layers = 2;
+    job.recipe = quick("default", job.spec);
+    job.recipe.validation = 0.2;
+    const auto before = train(job, pool).history;
+    for (std::size_t i = 120; i < 150; ++i)
+        for (float& v : problem.train.y.row(i)) v += 3;
+    const auto after = train(job, pool).history;
+    // Within the first stage nothing but the choice at its end depends on the rows held out.
+    for (std::size_t e = 0; e < 4; ++e) EXPECT_EQ(before[e].loss, after[e].loss);
+    job.recipe.validation = 0;
+    EXPECT_NE(train(job, pool).history[0].loss, before[0].loss);
+}
+
 class Resume : public ::testing::Test {
 protected:
     Resume()
@@ -121,6 +176,9 @@ protected:
         job_.problem = &problem_;
         job_.spec.layers = 3;
         job_.recipe = quick("default", job_.spec);
+        job_.recipe.stages[1].epochs = 7;  // a validation within the stage and one at its end
+        job_.recipe.stages[1].average = 0.8;
+        job_.recipe.validation = 0.2;
         job_.folder = folder_;
         job_.resume = true;
     }

@@ -86,6 +86,10 @@ public:
                   second);
     }
 
+    void average(float share, std::span<const float> values, std::span<float> mean) override {
+        cpu::average(share, values, mean);
+    }
+
     void add(std::span<const float> part, std::span<float> total) override {
         cpu::add(part, total);
     }

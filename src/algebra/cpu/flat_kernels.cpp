@@ -66,6 +66,15 @@ HWY_INLINE double FoldedSum(std::size_t count, const Term& term) {
     return total;
 }
 
+void Average(float share, std::span<const float> values, std::span<float> mean) {
+    const auto body = [&](auto d, std::size_t i) HWY_ATTR {
+        const auto was = hn::LoadU(d, &mean[i]);
+        const auto gap = hn::Sub(hn::LoadU(d, &values[i]), was);
+        hn::StoreU(hn::MulAdd(hn::Set(d, share), gap, was), d, &mean[i]);
+    };
+    ForEach(mean.size(), body);
+}
+
 double SquaredNorm(std::span<const float> values) {
     const auto term = [&](auto d, std::size_t i) HWY_ATTR {
         const auto v = hn::LoadU(d, &values[i]);
@@ -99,6 +108,7 @@ namespace pibinn::cpu {
 
 HWY_EXPORT(Adam);
 HWY_EXPORT(Add);
+HWY_EXPORT(Average);
 HWY_EXPORT(SquaredNorm);
 HWY_EXPORT(DotSigns);
 HWY_EXPORT(ToSigns);
@@ -106,6 +116,10 @@ HWY_EXPORT(ToSigns);
 void adam(const AdamStep& step, float correct1, float correct2, std::span<float> values,
           std::span<const float> gradient, std::span<float> first, std::span<float> second) {
     HWY_DYNAMIC_DISPATCH(Adam)(step, correct1, correct2, values, gradient, first, second);
+}
+
+void average(float share, std::span<const float> values, std::span<float> mean) {
+    HWY_DYNAMIC_DISPATCH(Average)(share, values, mean);
 }
 
 void add(std::span<const float> part, std::span<float> total) {
