@@ -50,6 +50,10 @@ struct TrainResult {
 /// the number of threads, and however often it was interrupted and resumed.
 TrainResult train(const TrainJob& job, ThreadPool& pool, const ProgressSink& progress = {});
 
+/// The batch when nobody asked for one: 250 signals, where each repetition of a `repeated` operator
+/// counts as one, but no more than the rows that are trained on.
+std::size_t usual_batch(const Problem& problem, const Recipe& recipe);
+
 /// A short hash of operator, signals and measurements, kept in models and checkpoints.
 std::string data_fingerprint(const Problem& problem);
 

@@ -149,7 +149,10 @@ TrainConfig read_train_config(const ConfigDocument& document, Config& whole) {
         const std::array keys{
             ConfigKey{"recipe", on_recipe},
             ConfigKey{"seeds", on_rest([&](const Value& v) { config.seeds = v.whole(1, 10000); })},
-            ConfigKey{"batch", on_rest([&](const Value& v) { config.recipe.batch = v.whole(1); })},
+            ConfigKey{"batch", on_rest([&](const Value& v) {
+                          config.recipe.batch = v.whole(1);
+                          config.own_batch = true;
+                      })},
             ConfigKey{"loss",
                       on_rest([&](const Value& v) { config.recipe.loss = v.word(parse_loss); })},
             ConfigKey{"augment", on_rest([&](const Value& v) {

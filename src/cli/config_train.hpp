@@ -9,6 +9,7 @@ namespace pibinn::cli {
 /// The section [train] of a configuration.
 struct TrainConfig {
     Recipe recipe;
+    bool own_batch = false;  ///< the batch was asked for; else it is fitted to the problem
     std::size_t seeds = 1;
     double checkpoint_seconds = 2;  ///< between two checkpoints; 0 keeps every epoch
 };

@@ -110,6 +110,7 @@ std::vector<SeedRun> run_training(const TrainingRun& run, Console& console, Thre
         job.problem = &seed.problem;
         job.spec = config.model;
         job.recipe = run.train.recipe;
+        if (!run.train.own_batch) job.recipe.batch = usual_batch(seed.problem, job.recipe);
         job.seed = config.seed;
         job.folder = seed_folder(run, i);
         job.resume = run.resume;

@@ -1,6 +1,8 @@
 #include "pibinn/train.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -69,6 +71,13 @@ std::string data_fingerprint(const Problem& problem) {
     }
     mix(&problem.noise_std, sizeof problem.noise_std);
     return fmt::format("{:016x}", hash);
+}
+
+std::size_t usual_batch(const Problem& problem, const Recipe& recipe) {
+    const std::size_t wanted =
+        std::max<std::size_t>(1, Recipe{}.batch / problem.op.structure().repeat());
+    const auto rows = static_cast<double>(problem.train.x.rows());
+    return std::min(wanted, static_cast<std::size_t>(rows - std::round(recipe.validation * rows)));
 }
 
 TrainResult train(const TrainJob& job, ThreadPool& pool, const ProgressSink& progress) {

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from conftest import TINY, history, load, sets, succeed, train
+from conftest import SHORT, TINY, history, load, sets, succeed, train
 
 STAGES = """
 [train]
@@ -126,6 +126,7 @@ STANDARD = sets('train.stage=[{name="pretrain", epochs=2}, {name="l1", epochs=2,
     ("train.theta=0.3", 1), ("train.stage.pretrain.learning_rate=0.01", 1),
     ("train.stage.pretrain.clip=1e-6", 1), ("train.stage.pretrain.batch=20", 1),
     ("train.stage.pretrain.momentum=0.5", 1), ("train.stage.pretrain.scalar_rate=10", 1),
+    ("train.stage.pretrain.average=0.9", 3), ("train.validation=0.2", 1),
     ("train.stage.l1.l1_weight=20", 4), ("train.stage.l1.projection=none", 4),
     ("train.stage.joint.scale=0.3", 5), ("train.stage.joint.schedule=constant", 6),
 ])
@@ -135,6 +136,14 @@ def test_every_key_takes_effect_from_its_stage_on(setting, first, base, tmp_path
     differs = [a["loss"] != b["loss"] or a["learning_rate"] != b["learning_rate"]
                for a, b in zip(base, changed, strict=True)]
     assert differs.index(True) == first - 1 and differs[-1]
+
+
+def test_a_batch_that_was_not_asked_for_fits_the_training_set(tmp_path):
+    small = sets("problem.m=12", "problem.n=20", "problem.train=20", "problem.test=5",
+                 "model.layers=3")
+    succeed("train", *small, *SHORT, "--out", tmp_path / "run")
+    succeed("train", *small, *SHORT, *sets("train.batch=20"), "--out", tmp_path / "same")
+    assert history(tmp_path / "run") == history(tmp_path / "same")
 
 
 def test_changed_again_a_key_has_its_old_effect(base, tmp_path):

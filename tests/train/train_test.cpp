@@ -113,6 +113,18 @@ TEST(Train, GivesTheSameBytesForAnyNumberOfThreads) {
     std::filesystem::remove_all(folder);
 }
 
+TEST(UsualBatch, CountsRepetitionsAndNeverPassesTheRowsTrainedOn) {
+    ThreadPool pool(1);
+    const Problem small = small_problem(pool);  // 150 rows
+    Recipe recipe;
+    EXPECT_EQ(usual_batch(small, recipe), 150u);
+    recipe.validation = 0.2;
+    EXPECT_EQ(usual_batch(small, recipe), 120u);
+    recipe.validation = 0;
+    EXPECT_EQ(usual_batch(small_problem(pool, Structure::repeated(4, 6, 5)), recipe), 50u);
+    EXPECT_EQ(usual_batch(small_problem(pool, Structure::repeated(1, 2, 300)), recipe), 1u);
+}
+
 /// Rows of norm 1, so that the mean of ratios and the ratio of energies are the same.
 Problem with_unit_signals(Problem problem, ThreadPool& pool) {
     for (DataSet* set : {&problem.train, &problem.test}) {
