@@ -7,9 +7,10 @@
 #include <fmt/format.h>
 
 #include "cli/stopwatch.hpp"
-#include "cli/table.hpp"
 #include "pibinn/linear.hpp"
 #include "pibinn/omp.hpp"
+#include "report/numbers.hpp"
+#include "report/table.hpp"
 
 namespace pibinn::cli {
 
@@ -91,13 +92,14 @@ void Comparison::add_references(std::size_t layers) {
 }
 
 std::string Comparison::table() const {
-    Table table({"method", "nmse dB", "energy nmse dB", "median dB", "us a signal", "stored bits"});
+    Table table = Table::of(
+        {"method", "nmse dB", "energy nmse dB", "median dB", "us a signal", "stored bits"});
     for (const Entry& e : entries_)
         table.add({e.method, fmt::format("{:.2f}", e.metrics.nmse_db),
                    fmt::format("{:.2f}", e.metrics.energy_nmse_db),
                    fmt::format("{:.2f}", e.metrics.median_nmse_db),
                    fmt::format("{:.2f}", e.microseconds), grouped(e.stored_bits)});
-    return table.text();
+    return table_text(table);
 }
 
 nlohmann::ordered_json Comparison::json() const {
