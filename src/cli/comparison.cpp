@@ -74,8 +74,11 @@ void Comparison::add_omp() {
 
 void Comparison::add_linear() {
     const auto estimator = LinearEstimator::fit(problem_.op.structure(), problem_.train, {}, pool_);
+    const auto rounded = estimator.rounded_to_int8();
     add({"linear MMSE", {}, 0, estimator.stored_bits()},
         [&] { return estimator.recover(problem_.test.y, pool_); });
+    add({"linear MMSE, int8", {}, 0, rounded.stored_bits()},
+        [&] { return rounded.recover(problem_.test.y, pool_); });
 }
 
 void Comparison::add_model(const std::string& method, const Model& model) {

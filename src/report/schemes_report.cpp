@@ -1,0 +1,188 @@
+#include "report/schemes_report.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "report/pareto.hpp"
+
+namespace pibinn {
+
+namespace {
+
+constexpr std::size_t kGrey = 5;
+constexpr std::size_t kFirstReferenceMark = 6;
+
+std::string percent(const std::optional<double>& share) {
+    return share ? decimal(100 * *share, 1) : "–";
+}
+
+/// The place of a value among those seen so far, which gains it if it is new.
+std::size_t place_of(std::vector<std::string>& seen, const std::string& value) {
+    const auto at = std::find(seen.begin(), seen.end(), value);
+    const auto place = static_cast<std::size_t>(at - seen.begin());
+    if (at == seen.end()) seen.push_back(value);
+    return place;
+}
+
+const SchemeRow* find_row(const SchemesReport& report, const std::string& scheme,
+                          const std::string& structure) {
+    for (const SchemeRow& row : report.rows)
+        if (row.scheme == scheme && row.structure == structure) return &row;
+    return nullptr;
+}
+
+std::string csv_number(const std::optional<double>& value) {
+    return value && std::isfinite(*value) ? fmt::format("{:.6g}", *value) : "";
+}
+
+/// References that store less than some network of the front and recover better.
+std::string beyond_front(const SchemesReport& report) {
+    const std::vector<std::size_t> front = networks_front(report);
+    std::string names;
+    for (const ReferenceRow& r : report.references)
+        if (std::any_of(front.begin(), front.end(), [&](std::size_t i) {
+                return r.bits <= report.rows[i].bits.total &&
+                       r.nmse_db.mean <= report.rows[i].test_nmse_db.mean;
+            }))
+            names += (names.empty() ? "" : "; ") + r.method;
+    if (names.empty()) return "No reference beats a network of the front.";
+    return fmt::format("These references beat a network of the front in both bits and nmse: {}.",
+                       names);
+}
+
+}  // namespace
+
+double SchemeRow::gap_db() const { return std::abs(train_nmse_db.mean - test_nmse_db.mean); }
+
+std::vector<std::size_t> networks_front(const SchemesReport& report) {
+    std::vector<Trade> trades;
+    for (const SchemeRow& row : report.rows)
+        trades.push_back({static_cast<double>(row.bits.total), row.test_nmse_db.mean});
+    return pareto_front(trades);
+}
+
+Table schemes_table(const SchemesReport& report) {
+    Table table;
+    table.columns = {{"scheme", false},     {"structure", false},  {"train dB", true},
+                     {"test dB", true},     {"gap dB", true},      {"links", true},
+                     {"bits, paper", true}, {"bits in all", true}, {"zeros %", true},
+                     {"overlap %", true},   {"µs a signal", true}, {"training s", true}};
+    for (const SchemeRow& r : report.rows)
+        table.add({r.scheme, r.structure, decimal(r.train_nmse_db, 2), decimal(r.test_nmse_db, 2),
+                   decimal(r.gap_db(), 2), grouped(r.links), grouped(r.bits.paper),
+                   grouped(r.bits.total), percent(r.sparsity), percent(r.overlap),
+                   rounded(r.microseconds), decimal(r.seconds, 1)},
+                  r.ours);
+    return table;
+}
+
+Table references_table(const SchemesReport& report) {
+    Table table = Table::of({"reference", "test dB", "bits in all", "µs a signal"});
+    for (const ReferenceRow& r : report.references)
+        table.add({r.method, decimal(r.nmse_db, 2), grouped(r.bits), rounded(r.microseconds)});
+    return table;
+}
+
+Figure pareto_figure(const SchemesReport& report) {
+    Figure figure{"Test error against size", {}, beyond_front(report)};
+    Plot& plot = figure.plot;
+    plot.width = 860;
+    plot.height = 560;
+    plot.x = {"stored bits in all", Axis::Scale::log, {}, {}, false};
+    plot.y.label = "test nmse (dB)";
+    Series front{"front of the networks", {}, {}, Series::Style::line, kGrey, true};
+    for (const std::size_t i : networks_front(report)) {
+        front.x.push_back(static_cast<double>(report.rows[i].bits.total));
+        front.y.push_back(report.rows[i].test_nmse_db.mean);
+    }
+    plot.series.push_back(std::move(front));
+    std::vector<std::string> schemes;
+    std::vector<std::string> structures;
+    for (const SchemeRow& row : report.rows) {
+        Series series{fmt::format("{}, {}", row.scheme, row.structure),
+                      {static_cast<double>(row.bits.total)},
+                      {row.test_nmse_db.mean},
+                      Series::Style::marks,
+                      place_of(structures, row.structure)};
+        // The fully connected networks take up the first marks again, in a colour of their own.
+        const bool connected = row.scheme.starts_with("fcn");
+        series.mark =
+            connected ? (row.scheme == "fcn-relu" ? 0 : 1) : place_of(schemes, row.scheme);
+        if (connected) series.color = kGrey - 2;
+        plot.series.push_back(std::move(series));
+    }
+    std::size_t mark = kFirstReferenceMark;
+    for (const ReferenceRow& row : report.references) {
+        Series series{row.method,
+                      {static_cast<double>(row.bits)},
+                      {row.nmse_db.mean},
+                      Series::Style::marks,
+                      kGrey};
+        series.mark = mark++;
+        plot.series.push_back(std::move(series));
+    }
+    return figure;
+}
+
+std::vector<std::string> verdicts(const SchemesReport& report) {
+    std::vector<std::string> sentences;
+    const auto ours = std::find_if(report.rows.begin(), report.rows.end(),
+                                   [](const SchemeRow& row) { return row.ours; });
+    if (ours == report.rows.end() || ours->structure == "dense") return sentences;
+    for (const char* scheme : {"ternary", "one-bit-channel"}) {
+        const SchemeRow* other = find_row(report, scheme, "dense");
+        if (!other) continue;
+        const double better = other->test_nmse_db.mean - ours->test_nmse_db.mean;
+        sentences.push_back(fmt::format(
+            "one-bit on {} against {} on dense: test nmse {} dB {}, gap {} dB against {} dB, {} "
+            "times fewer bits the paper's way.",
+            ours->structure, scheme, decimal(std::abs(better), 2), better >= 0 ? "better" : "worse",
+            decimal(ours->gap_db(), 2), decimal(other->gap_db(), 2),
+            rounded(static_cast<double>(other->bits.paper) /
+                    static_cast<double>(ours->bits.paper))));
+    }
+    return sentences;
+}
+
+std::string schemes_csv(const SchemesReport& report) {
+    std::string csv =
+        "kind,scheme,structure,train_nmse_db,test_nmse_db,test_deviation_db,gap_db,links,"
+        "bits_paper,bits_total,sparsity,overlap,microseconds_per_signal,seconds\n";
+    for (const SchemeRow& r : report.rows)
+        csv +=
+            fmt::format("network,{},{},{},{},{},{},{},{},{},{},{},{},{}\n", r.scheme, r.structure,
+                        csv_number(r.train_nmse_db.mean), csv_number(r.test_nmse_db.mean),
+                        csv_number(r.test_nmse_db.deviation), csv_number(r.gap_db()), r.links,
+                        r.bits.paper, r.bits.total, csv_number(r.sparsity), csv_number(r.overlap),
+                        csv_number(r.microseconds), csv_number(r.seconds));
+    for (const ReferenceRow& r : report.references)
+        csv += fmt::format("reference,\"{}\",,,{},{},,,,{},,,{},\n", r.method,
+                           csv_number(r.nmse_db.mean), csv_number(r.nmse_db.deviation), r.bits,
+                           csv_number(r.microseconds));
+    return csv;
+}
+
+std::string schemes_report(const SchemesReport& report) {
+    Page page("pibinn comparison", "Weight schemes side by side", report.facts);
+    if (!report.problem.empty()) page.paragraph(report.problem);
+    page.section(
+        "Networks",
+        "Every network is trained on the same signals. The gap is |train − test|; zeros are "
+        "counted among the links; overlap is the share of the structure's zeros that "
+        "ternary weights on the dense network are zero at, too.");
+    page.table(schemes_table(report));
+    for (const std::string& sentence : verdicts(report)) page.paragraph(sentence);
+    page.section("Beside what you would pick instead",
+                 "The same test signals by methods that are tuned or fitted, never trained.");
+    page.table(references_table(report));
+    page.section("What the bits buy", "Lower and further to the left is better.");
+    const Figure figure = pareto_figure(report);
+    page.figures(std::span(&figure, 1));
+    page.section("How it was made");
+    page.code(report.command);
+    return page.html("pibinn " + report.version);
+}
+
+}  // namespace pibinn
