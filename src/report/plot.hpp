@@ -52,7 +52,8 @@ struct Plot {
     Axis y;
     std::vector<Series> series;  ///< later ones are drawn over earlier ones
     std::vector<ReferenceLine> lines;
-    std::size_t width = 540;  ///< pixels of the SVG; a PNG has twice as many
+    bool legend_beside = false;  ///< to the right, for one of many entries; else below
+    std::size_t width = 540;     ///< pixels of the SVG; a PNG has twice as many
     std::size_t height = 320;
 };
 
