@@ -186,8 +186,7 @@ std::string gnuplot_script(const Plot& plot, const std::string& terminal) {
     add(text,
         "set grid y lt 1 lw 0.7 lc rgb '#b08a93a3'\nset format '%g'\nset xtics offset 0, 0.3\n");
     add(text, "set key {} Left reverse samplen 2 height 0.8 textcolor rgb '{}'\n",
-        plot.legend_beside ? "rmargin center vertical maxcols 1" : "bmargin center horizontal",
-        ink());
+        plot.legend_beside ? "rmargin center vertical" : "bmargin center horizontal", ink());
     add_axis(text, 'x', plot.x, ranges.x);
     add_axis(text, 'y', plot.y, ranges.y);
     const std::size_t rows = add_vertical_lines(text, plot, ranges.x);

@@ -15,7 +15,7 @@ constexpr std::size_t kGrey = 5;
 constexpr std::size_t kFirstReferenceMark = 6;
 // What lies further than this from the networks would squeeze these together: OMP, without noise,
 // is exact to rounding, and a training that diverged has no bounds.
-constexpr double kRoomBelow = 10;
+constexpr double kRoomBelow = 20;
 constexpr double kWorstShown = 5;
 
 std::string percent(const std::optional<double>& share) {
@@ -42,12 +42,12 @@ Table part_of(const Table& table, std::initializer_list<std::size_t> columns) {
     return part;
 }
 
-/// One point of the figure; one that lies off the scale stands at its border and says so.
+/// One point of the figure; one that lies off the scale stands at its border with its value.
 Series point(const std::string& label, std::size_t bits, double nmse_db, double best_shown) {
     Series series{label, {static_cast<double>(bits)}, {nmse_db}, Series::Style::marks};
     if (nmse_db < best_shown || nmse_db > kWorstShown) {
         series.y[0] = std::clamp(nmse_db, best_shown, kWorstShown);
-        series.label += fmt::format(": {} dB, off the scale", decimal(nmse_db, 1));
+        series.label += fmt::format(" ({} dB)", decimal(nmse_db, 1));
     }
     return series;
 }
@@ -115,7 +115,8 @@ Figure pareto_figure(const SchemesReport& report) {
     Figure figure{"Test error against size", {}, beyond_front(report)};
     Plot& plot = figure.plot;
     plot.width = 900;
-    plot.height = 440;
+    // The legend stays in one column as long as it fits the height.
+    plot.height = 120 + 22 * (1 + report.rows.size() + report.references.size());
     plot.legend_beside = true;
     plot.x = {"stored bits in all", Axis::Scale::log, {}, {}, false};
     plot.y.label = "test nmse (dB)";
@@ -206,7 +207,9 @@ std::string schemes_report(const SchemesReport& report) {
     page.section("Beside what you would pick instead",
                  "The same test signals by methods that are tuned or fitted, never trained.");
     page.table(references_table(report));
-    page.section("What the bits buy", "Lower and further to the left is better.");
+    page.section("What the bits buy",
+                 "Lower and further to the left is better. A mark whose value stands in the legend "
+                 "lies off the scale, beyond the border at which it is drawn.");
     const Figure figure = pareto_figure(report);
     page.figures(std::span(&figure, 1));
     page.section("How it was made");
