@@ -156,18 +156,19 @@ std::vector<std::string> verdicts(const SchemesReport& report) {
     const auto ours = std::find_if(report.rows.begin(), report.rows.end(),
                                    [](const SchemeRow& row) { return row.ours; });
     if (ours == report.rows.end() || ours->structure == "dense") return sentences;
-    for (const char* scheme : {"ternary", "one-bit-channel"}) {
-        const SchemeRow* other = find_row(report, scheme, "dense");
-        if (!other) continue;
-        const double better = other->test_nmse_db.mean - ours->test_nmse_db.mean;
-        sentences.push_back(fmt::format(
-            "one-bit on {} against {} on dense: test nmse {} dB {}, gap {} dB against {} dB, {} "
-            "times fewer bits the paper's way.",
-            ours->structure, scheme, decimal(std::abs(better), 2), better >= 0 ? "better" : "worse",
-            decimal(ours->gap_db(), 2), decimal(other->gap_db(), 2),
-            rounded(static_cast<double>(other->bits.paper) /
-                    static_cast<double>(ours->bits.paper))));
-    }
+    for (const std::string& structure : {std::string("dense"), ours->structure})
+        for (const char* scheme : {"ternary", "one-bit-channel"}) {
+            const SchemeRow* other = find_row(report, scheme, structure);
+            if (!other) continue;
+            const double better = other->test_nmse_db.mean - ours->test_nmse_db.mean;
+            sentences.push_back(fmt::format(
+                "one-bit on {} against {} on {}: test nmse {} dB {}, gap {} dB against {} dB, {} "
+                "bits against {} the paper's way.",
+                ours->structure, scheme, structure, decimal(std::abs(better), 2),
+                better >= 0 ? "better" : "worse", decimal(ours->gap_db(), 2),
+                decimal(other->gap_db(), 2), grouped(ours->bits.paper),
+                grouped(other->bits.paper)));
+        }
     return sentences;
 }
 

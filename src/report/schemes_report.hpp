@@ -55,8 +55,9 @@ Table references_table(const SchemesReport& report);
 /// nmse against stored bits: a mark a scheme, a colour a structure, the front as a line, references
 /// in grey.
 Figure pareto_figure(const SchemesReport& report);
-/// One sentence for each of ternary and channel-wise weights on the dense network: how ours, on the
-/// problem's structure, stands against it. The paper claims that it generalises better.
+/// How ours, on the problem's structure, stands against ternary and channel-wise weights, a
+/// sentence each: on the dense network, where the paper claims to generalise better, and on the
+/// same structure, which tells what of that is due to the structure alone.
 std::vector<std::string> verdicts(const SchemesReport& report);
 
 std::string schemes_csv(const SchemesReport& report);

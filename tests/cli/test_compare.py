@@ -97,7 +97,7 @@ def test_references_and_tables(everything):
                                                             rel=1e-4)
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert "<svg" in page and "front of the networks" in page and "one-bit-channel" in page
-    assert len(result["verdicts"]) == 2
+    assert len(result["verdicts"]) == 4
     assert all(verdict.replace("'", "&#39;") in page for verdict in result["verdicts"])
 
 

@@ -46,13 +46,16 @@ TEST(SchemesReport, TheTableHasGapSparsityAndOverlap) {
 }
 
 TEST(SchemesReport, VerdictsSayWhoIsBetterEitherWay) {
-    const std::vector<std::string> sentences = verdicts(three_networks());
-    ASSERT_EQ(sentences.size(), 2u);
+    SchemesReport report = three_networks();
+    report.rows.push_back(row("ternary", "repeated", -20, -19.5, 1500));
+    const std::vector<std::string> sentences = verdicts(report);
+    ASSERT_EQ(sentences.size(), 3u);
     EXPECT_EQ(sentences[0],
               "one-bit on repeated against ternary on dense: test nmse 5.00 dB better, gap 0.50 dB "
-              "against 6.00 dB, 8.00 times fewer bits the paper's way.");
+              "against 6.00 dB, 500 bits against 4,000 the paper's way.");
     EXPECT_TRUE(
         contains(sentences[1], "against one-bit-channel on dense: test nmse 2.00 dB worse"));
+    EXPECT_TRUE(contains(sentences[2], "against ternary on repeated: test nmse 0.50 dB better"));
     SchemesReport dense = three_networks();
     dense.rows[0].structure = "dense";
     EXPECT_TRUE(verdicts(dense).empty());
