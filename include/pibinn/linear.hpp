@@ -31,6 +31,10 @@ public:
     /// s. At s = 0 it is the least-norm solution.
     static LinearEstimator from_prior(const Operator& op, double noise_std, ThreadPool& pool);
 
+    /// The same with every entry rounded to one of 255 levels, q s_j with q an int8 and one float
+    /// scale s_j = max|M_j| / 127 a row: what a careful user would store.
+    LinearEstimator rounded_to_int8() const;
+
     Batch recover(ConstBatchView y, ThreadPool& pool) const;
 
     /// M in its structure's link order: entry (j, i) of a block stands at first_link + j rows + i.
@@ -38,8 +42,8 @@ public:
     std::span<const float> values() const { return values_; }
     /// What is added to each signal entry; empty unless means were removed.
     std::span<const float> offset() const { return offset_; }
-    /// 32 bits for every number.
-    std::size_t stored_bits() const { return 32 * (values_.size() + offset_.size()); }
+    /// 32 bits for every number; rounded, 8 for every entry of M and 32 for each of its rows.
+    std::size_t stored_bits() const;
 
 private:
     explicit LinearEstimator(const Structure& structure);
@@ -47,6 +51,7 @@ private:
     Structure structure_;
     AlignedBuffer<float> values_;
     AlignedBuffer<float> offset_;
+    std::size_t scales_ = 0;  ///< rows of M, once they are rounded
 };
 
 }  // namespace pibinn

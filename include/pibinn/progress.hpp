@@ -13,6 +13,8 @@ struct Progress {
     std::uint64_t done = 0;   ///< steps finished
     std::uint64_t total = 0;  ///< steps in all; 0 when unknown
     std::string_view detail;  ///< what a person may like to see beside the bar
+    std::uint64_t restored =
+        0;  ///< of the finished steps, those of an earlier run: no part of the rate
 };
 
 /// Answers whether to go on: false asks the task to stop at the next safe point.

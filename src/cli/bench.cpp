@@ -10,8 +10,8 @@
 
 #include "cli/kernels.hpp"
 #include "cli/options.hpp"
-#include "cli/table.hpp"
 #include "pibinn/error.hpp"
+#include "report/table.hpp"
 
 namespace pibinn::cli {
 
@@ -36,15 +36,15 @@ std::string blas_text() {
 }
 
 std::string results_table(const std::vector<BenchResult>& results) {
-    Table table({"bench", "update", "density", "batch", "threads", "ours ms", "peer", "peer ms",
-                 "ratio", "error"});
+    Table table = Table::of({"bench", "update", "density", "batch", "threads", "ours ms", "peer",
+                             "peer ms", "ratio", "error"});
     for (const BenchResult& r : results)
         table.add({r.name, r.update, fmt::format("{:.1f} %", 100 * r.density),
                    std::to_string(r.batch), std::to_string(r.threads),
                    fmt::format("{:.1f}", r.ours_us / 1000), r.peer,
                    fmt::format("{:.1f}", r.peer_us / 1000),
                    fmt::format("{:.2f}", r.peer_us / r.ours_us), fmt::format("{:.0e}", r.error)});
-    return table.text();
+    return table_text(table);
 }
 
 ordered_json results_json(const std::vector<BenchResult>& results) {

@@ -7,9 +7,10 @@
 #include <fmt/format.h>
 
 #include "cli/stopwatch.hpp"
-#include "cli/table.hpp"
 #include "pibinn/linear.hpp"
 #include "pibinn/omp.hpp"
+#include "report/numbers.hpp"
+#include "report/table.hpp"
 
 namespace pibinn::cli {
 
@@ -73,8 +74,11 @@ void Comparison::add_omp() {
 
 void Comparison::add_linear() {
     const auto estimator = LinearEstimator::fit(problem_.op.structure(), problem_.train, {}, pool_);
+    const auto rounded = estimator.rounded_to_int8();
     add({"linear MMSE", {}, 0, estimator.stored_bits()},
         [&] { return estimator.recover(problem_.test.y, pool_); });
+    add({"linear MMSE, int8", {}, 0, rounded.stored_bits()},
+        [&] { return rounded.recover(problem_.test.y, pool_); });
 }
 
 void Comparison::add_model(const std::string& method, const Model& model) {
@@ -91,13 +95,14 @@ void Comparison::add_references(std::size_t layers) {
 }
 
 std::string Comparison::table() const {
-    Table table({"method", "nmse dB", "energy nmse dB", "median dB", "us a signal", "stored bits"});
+    Table table = Table::of(
+        {"method", "nmse dB", "energy nmse dB", "median dB", "us a signal", "stored bits"});
     for (const Entry& e : entries_)
         table.add({e.method, fmt::format("{:.2f}", e.metrics.nmse_db),
                    fmt::format("{:.2f}", e.metrics.energy_nmse_db),
                    fmt::format("{:.2f}", e.metrics.median_nmse_db),
                    fmt::format("{:.2f}", e.microseconds), grouped(e.stored_bits)});
-    return table.text();
+    return table_text(table);
 }
 
 nlohmann::ordered_json Comparison::json() const {

@@ -33,7 +33,7 @@ public:
     /// The best of a few lambdas at exactly so many iterations.
     void add_lasso(LassoMethod method, std::size_t iterations);
     void add_omp();
-    void add_linear();
+    void add_linear();  ///< as fitted, and rounded to int8
     void add_model(const std::string& method, const Model& model);
     /// FISTA at the network's depth and at 100 iterations, OMP and the linear estimator.
     void add_references(std::size_t layers);

@@ -144,8 +144,13 @@ bool parse_threshold(std::string_view word) {
     return parse_name(names, word, "threshold");
 }
 
-NetworkSpec read_model(const ConfigDocument& document) {
-    NetworkSpec spec;
+bool parse_network_structure(std::string_view word) {
+    static constexpr NameTable<bool, 2> names{{{false, "problem"}, {true, "dense"}}};
+    return parse_name(names, word, "structure of a network");
+}
+
+void read_model(const ConfigDocument& document, Config& config) {
+    NetworkSpec& spec = config.model;
     bool plain = false;
     const auto switch_part = [&](const Value& v, bool& part, bool on) {
         if (plain && on)
@@ -161,6 +166,8 @@ NetworkSpec read_model(const ConfigDocument& document) {
         ConfigKey{"delta", [&](const Value& v) { spec.delta = v.number(0, 2, true); }},
         ConfigKey{"architecture",
                   [&](const Value& v) { spec.architecture = v.word(parse_architecture); }},
+        ConfigKey{"structure",
+                  [&](const Value& v) { config.dense_network = v.word(parse_network_structure); }},
         ConfigKey{"update",
                   [&](const Value& v) {
                       spec.update = v.word(parse_update);
@@ -177,7 +184,6 @@ NetworkSpec read_model(const ConfigDocument& document) {
     };
     document.read("model", keys);
     spec.validate();
-    return spec;
 }
 
 }  // namespace
@@ -187,7 +193,7 @@ Config read_config(const ConfigDocument& document) {
     const std::array keys{ConfigKey{"seed", [&](const Value& v) { config.seed = v.whole(0); }}};
     document.read("", keys);
     config.problem = read_problem(document);
-    config.model = read_model(document);
+    read_model(document, config);
     return config;
 }
 

@@ -26,6 +26,9 @@ struct ProblemConfig {
 struct Config {
     ProblemConfig problem;
     NetworkSpec model;
+    /// model.structure = "dense": the network ignores the problem's structure and has every link of
+    /// the whole matrix.
+    bool dense_network = false;
     std::uint64_t seed = 1;
 };
 

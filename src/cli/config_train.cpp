@@ -120,13 +120,26 @@ std::vector<Stage> list_stages(const Value& value, std::vector<Stage> recipe) {
     return stages;
 }
 
-/// train.stage.NAME.KEY: one number of one stage.
-void change_stages(const Value& value, std::vector<Stage>& stages) {
+/// The stages that a recipe has for other kinds of weights than this network's.
+std::vector<Stage> stages_elsewhere(std::string_view recipe, NetworkSpec spec) {
+    std::vector<Stage> stages;
+    for (const WeightKind kind : {WeightKind::real, WeightKind::one_bit}) {
+        spec.weights = kind;
+        for (const Stage& stage : named_recipe(recipe, spec).stages) stages.push_back(stage);
+    }
+    return stages;
+}
+
+/// train.stage.NAME.KEY: one number of one stage. A stage that only stands `elsewhere` is read, so
+/// that mistakes in it are found, and left.
+void change_stages(const Value& value, std::vector<Stage>& stages, std::vector<Stage> elsewhere) {
     for (const auto& [name, node] : *value.node().as_table()) {
         Stage* stage = find_stage(stages, name.str());
+        if (!stage) stage = find_stage(elsewhere, name.str());
         if (!stage) {
             std::vector<std::string_view> names;
             for (const Stage& s : stages) names.push_back(s.name);
+            for (const Stage& s : elsewhere) names.push_back(s.name);
             value.fail(fmt::format("there is no stage '{}'", name.str()),
                        hint_for_unknown(name.str(), names));
         }
@@ -140,7 +153,7 @@ void change_stages(const Value& value, std::vector<Stage>& stages) {
 
 }  // namespace
 
-TrainConfig read_train_config(const ConfigDocument& document, Config& whole) {
+TrainConfig read_train_config(const ConfigDocument& document, Config& whole, bool share) {
     NetworkSpec& spec = whole.model;
     TrainConfig config;
     std::string name = "default";
@@ -186,10 +199,16 @@ TrainConfig read_train_config(const ConfigDocument& document, Config& whole) {
         if (v.node().is_array())
             config.recipe.stages = list_stages(v, config.recipe.stages);
         else if (v.node().is_table())
-            change_stages(v, config.recipe.stages);
+            change_stages(v, config.recipe.stages,
+                          share ? stages_elsewhere(name, spec) : std::vector<Stage>{});
         else
             v.fail("expected stages", "write [[train.stage]] and its keys below");
     });
+    if (share && spec.weights != WeightKind::one_bit)
+        for (Stage& stage : config.recipe.stages) {
+            stage.scale = 0;
+            stage.trains_scale = false;
+        }
     config.recipe.validate(spec);
     return config;
 }

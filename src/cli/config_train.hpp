@@ -19,6 +19,9 @@ struct TrainConfig {
 /// stage. The recipe `paper` is always of the plain update, whatever the network was by default. A
 /// recipe's augment holds where the problem allows it; another one is only used when it is asked
 /// for by name.
-TrainConfig read_train_config(const ConfigDocument& document, Config& config);
+///
+/// A document that several networks `share` may speak of stages and scales that only some of them
+/// have; they are then passed over for the others.
+TrainConfig read_train_config(const ConfigDocument& document, Config& config, bool share = false);
 
 }  // namespace pibinn::cli

@@ -51,7 +51,7 @@ void report_error(std::string_view message, std::string_view hint) {
 }
 
 std::string progress_line(const Progress& p, double seconds) {
-    const double rate = seconds > 0 ? static_cast<double>(p.done) / seconds : 0;
+    const double rate = seconds > 0 ? static_cast<double>(p.done - p.restored) / seconds : 0;
     std::string line(p.task);
     if (p.total > 0) {
         const double share =

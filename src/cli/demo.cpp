@@ -8,7 +8,6 @@
 #include "cli/run_folder.hpp"
 #include "cli/run_report.hpp"
 #include "cli/training_run.hpp"
-#include "core/file.hpp"
 
 namespace pibinn::cli {
 
@@ -66,11 +65,7 @@ void run_demo(const Arguments& arguments) {
         first.result.model);
 
     const std::filesystem::path out = folder;
-    nlohmann::ordered_json summary = summary_json(run, seeds);
-    summary["comparison"] = comparison.json();
-    save_model(first.result.model, out / "model.safetensors");
-    write_file(out / "report.html", run_report(run, seeds, comparison, pool));
-    write_file(out / "summary.json", summary.dump(2) + "\n");
+    const nlohmann::ordered_json summary = write_results(run, seeds, comparison, pool);
 
     console.say(fmt::format(
         "{}\n{} test signals of {} entries from {} measurements each{}\n\n{}\n"

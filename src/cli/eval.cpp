@@ -3,10 +3,11 @@
 #include "cli/arrays.hpp"
 #include "cli/options.hpp"
 #include "cli/stopwatch.hpp"
-#include "cli/table.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/metrics.hpp"
 #include "pibinn/model.hpp"
+#include "report/numbers.hpp"
+#include "report/table.hpp"
 
 namespace pibinn::cli {
 
@@ -29,7 +30,7 @@ Batch measurements_for(const Model& model, const Batch& x, const std::string& fi
 }
 
 std::string report(const Metrics& metrics, double microseconds) {
-    Table table({"measure", "value"});
+    Table table = Table::of({"measure", "value"});
     table.add({"nmse (mean of ratios)", fmt::format("{:.2f} dB", metrics.nmse_db)});
     table.add({"energy nmse", fmt::format("{:.2f} dB", metrics.energy_nmse_db)});
     table.add({"median nmse", fmt::format("{:.2f} dB", metrics.median_nmse_db)});
@@ -37,7 +38,7 @@ std::string report(const Metrics& metrics, double microseconds) {
     table.add({"signals", grouped(metrics.signals)});
     table.add({"zero signals skipped", grouped(metrics.skipped_zero_signals)});
     table.add({"microseconds a signal", fmt::format("{:.2f}", microseconds)});
-    return table.text();
+    return table_text(table);
 }
 
 }  // namespace

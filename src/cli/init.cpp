@@ -30,7 +30,8 @@ void run_init(const Arguments& arguments) {
     const Config config = configuration.load();
 
     ThreadPool pool(line.threads());
-    Model model = untrained_model(config.model, make_operator(config, pool), theta);
+    const Operator op = network_operator(config, make_operator(config, pool));
+    Model model = untrained_model(config.model, op, theta);
     model.metadata["pibinn.recipe"] = "untrained";
     model.metadata["pibinn.seed"] = std::to_string(config.seed);
     save_model(model, out);

@@ -5,8 +5,8 @@
 
 #include "cli/model_text.hpp"
 #include "cli/options.hpp"
-#include "cli/table.hpp"
 #include "pibinn/model.hpp"
+#include "report/numbers.hpp"
 
 namespace pibinn::cli {
 

@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "cli/table.hpp"
+#include "report/numbers.hpp"
+#include "report/table.hpp"
 
 namespace pibinn::cli {
 
@@ -38,14 +39,14 @@ std::string model_line(const Model& model) {
 
 std::string bits_table(const Model& model) {
     const BitCount bits = count_bits(model);
-    Table table({"bits", "paper", "total"});
+    Table table = Table::of({"bits", "paper", "total"});
     table.add({"weights", grouped(bits.weights), grouped(bits.weights)});
     table.add({"thresholds", grouped(bits.thresholds), grouped(bits.thresholds)});
     table.add({"momentum and Onsager", "", grouped(bits.momentum)});
     table.add({"scales", "", grouped(bits.scales)});
     table.add({"operator", "", grouped(bits.op)});
     table.add({"sum", grouped(bits.paper), grouped(bits.total)});
-    return table.text() +
+    return table_text(table) +
            "The paper counts weights and thresholds; the total is what must be stored.\n";
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "pibinn/error.hpp"
 #include "pibinn/npy.hpp"
@@ -121,6 +122,36 @@ Operator make_operator(const Config& config, ThreadPool& pool) {
     no_signals.train = 0;
     no_signals.test = 0;
     return make_synthetic(no_signals, config.seed, pool).op;
+}
+
+void require_memory(const Config& config, const Structure& physics) {
+    const auto m = static_cast<double>(physics.rows());
+    const auto n = static_cast<double>(physics.cols());
+    const auto layers = static_cast<double>(config.model.layers);
+    const bool fcn = config.model.architecture == Architecture::fcn;
+    const double links = fcn                    ? m * n + (layers - 1) * n * n
+                         : config.dense_network ? layers * m * n
+                                                : layers * static_cast<double>(physics.links());
+    // Latent and effective weights, gradient, two moments, and the gradients of eight lanes.
+    constexpr double kBytesPerLink = 13 * sizeof(float);
+    const double memory = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) *
+                          static_cast<double>(::sysconf(_SC_PAGESIZE));
+    if (memory > 0 && links * kBytesPerLink > memory)
+        fail_usage(
+            fmt::format("a {} network of {} layers for a {} x {} operator has {:.3g} links, and "
+                        "training these takes {:.3g} GB of the {:.3g} GB that this machine has",
+                        fcn                    ? "fully connected"
+                        : config.dense_network ? "dense"
+                                               : "structured",
+                        config.model.layers, physics.rows(), physics.cols(), links,
+                        links * kBytesPerLink / 1e9, memory / 1e9),
+            fcn || config.dense_network ? "use a network of the problem's own structure"
+                                        : "use fewer layers or a smaller operator");
+}
+
+Operator network_operator(const Config& config, const Operator& physics) {
+    require_memory(config, physics.structure());
+    return config.dense_network ? Operator::from_dense(physics.to_dense()) : physics;
 }
 
 Problem make_problem(const Config& config, ThreadPool& pool) {

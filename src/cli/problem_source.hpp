@@ -20,6 +20,12 @@ Matrix<float> operator_matrix(const Operator& op);
 /// The operator of a configuration alone.
 Operator make_operator(const Config& config, ThreadPool& pool);
 
+/// The operator as the network of a configuration sees it: `physics` itself, or the same matrix
+/// with every entry a link. Refuses a network that cannot be trained in this machine's memory.
+Operator network_operator(const Config& config, const Operator& physics);
+/// The same refusal, before anything is made.
+void require_memory(const Config& config, const Structure& physics);
+
 /// Operator, training and test set of a configuration.
 Problem make_problem(const Config& config, ThreadPool& pool);
 

@@ -92,14 +92,9 @@ void require_own_folder(const TrainingRun& run) {
                    "choose another --out, or add --resume to go on with that run");
 }
 
-RunFolders::RunFolders(const TrainingRun& run) {
-    try {
-        make(run.folder);
-        for (std::size_t i = 0; i < run.train.seeds; ++i) make(seed_folder(run, i));
-    } catch (...) {
-        remove_empty();
-        throw;
-    }
+void RunFolders::add(const TrainingRun& run) {
+    make(run.folder);
+    for (std::size_t i = 0; i < run.train.seeds; ++i) make(seed_folder(run, i));
 }
 
 RunFolders::~RunFolders() { remove_empty(); }

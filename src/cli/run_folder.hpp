@@ -14,14 +14,17 @@ std::filesystem::path seed_folder(const TrainingRun& run, std::size_t index);
 /// Refuses a folder that holds a run, or, to resume, one that holds another run than this.
 void require_own_folder(const TrainingRun& run);
 
-/// The folders of a run, made where missing and known to be writable. Those that are still empty in
+/// The folders of runs, made where missing and known to be writable. Those that are still empty in
 /// the end go again: work that was refused leaves nothing behind.
 class RunFolders {
 public:
-    explicit RunFolders(const TrainingRun& run);
+    RunFolders() = default;
+    explicit RunFolders(const TrainingRun& run) : RunFolders() { add(run); }
     ~RunFolders();
     RunFolders(const RunFolders&) = delete;
     RunFolders& operator=(const RunFolders&) = delete;
+
+    void add(const TrainingRun& run);
 
 private:
     void make(const std::filesystem::path& folder);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/file.hpp"
 #include "pibinn/version.hpp"
 #include "report/training_report.hpp"
 
@@ -10,22 +11,6 @@ namespace pibinn::cli {
 namespace {
 
 constexpr std::size_t kShownSignals = 4;
-
-std::string problem_line(const TrainingRun& run, const Problem& problem) {
-    const std::string noise = problem.noise_std > 0
-                                  ? fmt::format("noise of deviation {}", problem.noise_std)
-                                  : "no noise";
-    const ProblemConfig& config = run.config.problem;
-    const std::string signals = config.kind == ProblemKind::arrays
-                                    ? fmt::format("signals of {}", config.x_file)
-                                : config.spec.prior.support.empty()
-                                    ? fmt::format("synthetic signals, {} % of entries non-zero",
-                                                  100 * config.spec.prior.density)
-                                    : fmt::format("synthetic signals on a fixed support of {}",
-                                                  config.spec.prior.support.size());
-    return fmt::format("{}, {}; {} signals to train on, {} to test", signals, noise,
-                       problem.train.x.rows(), problem.test.x.rows());
-}
 
 std::vector<RecoveredSignal> shown_signals(const SeedRun& seed, ThreadPool& pool) {
     const std::size_t count = std::min(kShownSignals, seed.problem.test.x.rows());
@@ -42,14 +27,12 @@ std::vector<RecoveredSignal> shown_signals(const SeedRun& seed, ThreadPool& pool
     return signals;
 }
 
-}  // namespace
-
 std::string run_report(const TrainingRun& run, const std::vector<SeedRun>& seeds,
                        const Comparison& comparison, ThreadPool& pool) {
     const SeedRun& first = seeds.front();
     const Model& model = first.result.model;
     TrainingReport report;
-    report.problem = problem_line(run, first.problem);
+    report.problem = problem_line(run.config, first.problem);
     report.structure = model.op.structure().kind();
     report.m = model.op.rows();
     report.n = model.op.cols();
@@ -70,6 +53,34 @@ std::string run_report(const TrainingRun& run, const std::vector<SeedRun>& seeds
     report.command = run.command + " --out RUN";
     report.version = version();
     return training_report(report);
+}
+
+}  // namespace
+
+std::string problem_line(const Config& whole, const Problem& problem) {
+    const std::string noise = problem.noise_std > 0
+                                  ? fmt::format("noise of deviation {}", problem.noise_std)
+                                  : "no noise";
+    const ProblemConfig& config = whole.problem;
+    const std::string signals = config.kind == ProblemKind::arrays
+                                    ? fmt::format("signals of {}", config.x_file)
+                                : config.spec.prior.support.empty()
+                                    ? fmt::format("synthetic signals, {} % of entries non-zero",
+                                                  100 * config.spec.prior.density)
+                                    : fmt::format("synthetic signals on a fixed support of {}",
+                                                  config.spec.prior.support.size());
+    return fmt::format("{}, {}; {} signals to train on, {} to test", signals, noise,
+                       problem.train.x.rows(), problem.test.x.rows());
+}
+
+nlohmann::ordered_json write_results(const TrainingRun& run, const std::vector<SeedRun>& seeds,
+                                     const Comparison& comparison, ThreadPool& pool) {
+    nlohmann::ordered_json summary = summary_json(run, seeds);
+    summary["comparison"] = comparison.json();
+    save_model(seeds.front().result.model, run.folder / "model.safetensors");
+    write_file(run.folder / "report.html", run_report(run, seeds, comparison, pool));
+    write_file(run.folder / "summary.json", summary.dump(2) + "\n");
+    return summary;
 }
 
 }  // namespace pibinn::cli

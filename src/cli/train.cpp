@@ -6,7 +6,6 @@
 #include "cli/run_folder.hpp"
 #include "cli/run_report.hpp"
 #include "cli/training_run.hpp"
-#include "core/file.hpp"
 #include "pibinn/error.hpp"
 
 namespace pibinn::cli {
@@ -60,15 +59,10 @@ void run_train(const Arguments& arguments) {
     ThreadPool pool(line.threads());
     const std::vector<SeedRun> seeds = run_training(run, console, pool);
     const SeedRun& first = seeds.front();
-    save_model(first.result.model, run.folder / "model.safetensors");
-
     Comparison comparison(first.problem, 0, console, pool);
     comparison.add_references(run.config.model.layers);
     comparison.add_model("this network", first.result.model);
-    ordered_json summary = summary_json(run, seeds);
-    summary["comparison"] = comparison.json();
-    write_file(run.folder / "report.html", run_report(run, seeds, comparison, pool));
-    write_file(run.folder / "summary.json", summary.dump(2) + "\n");
+    const ordered_json summary = write_results(run, seeds, comparison, pool);
 
     console.say(fmt::format(
         "{}\ntest nmse {:.2f} dB, training nmse {:.2f} dB{}\n\n{}\n{}\nWritten: {}\n",

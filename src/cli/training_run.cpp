@@ -1,18 +1,17 @@
 #include "cli/training_run.hpp"
 
-#include <cmath>
+#include <algorithm>
 #include <functional>
-#include <mutex>
 
 #include <fmt/format.h>
 
-#include "cli/interrupt.hpp"
 #include "cli/model_text.hpp"
 #include "cli/options.hpp"
 #include "cli/problem_source.hpp"
 #include "cli/run_folder.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/version.hpp"
+#include "report/numbers.hpp"
 
 namespace pibinn::cli {
 
@@ -20,53 +19,11 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// One bar for all seeds: epochs done of all epochs.
-class SharedProgress {
-public:
-    SharedProgress(const TrainingRun& run, Console& console, const Interrupt& interrupt)
-        : console_(console),
-          interrupt_(interrupt),
-          done_(run.train.seeds, 0),
-          total_(run.train.seeds * run.train.recipe.epochs()) {}
-
-    ProgressSink sink(std::size_t index) {
-        return [this, index](const Progress& progress) {
-            const std::lock_guard lock(mutex_);
-            done_[index] = progress.done;
-            std::uint64_t sum = 0;
-            for (const std::uint64_t done : done_) sum += done;
-            console_.progress({"training", sum, total_, progress.detail});
-            return !interrupt_.raised();
-        };
-    }
-    std::uint64_t done() const {
-        std::uint64_t sum = 0;
-        for (const std::uint64_t done : done_) sum += done;
-        return sum;
-    }
-    std::uint64_t total() const { return total_; }
-
-private:
-    std::mutex mutex_;
-    Console& console_;
-    const Interrupt& interrupt_;
-    std::vector<std::uint64_t> done_;
-    std::uint64_t total_;
-};
-
-struct Spread {
-    double mean = 0;
-    double deviation = 0;  ///< of the sample; 0 for one seed
-};
-
-Spread spread(const std::vector<SeedRun>& seeds,
-              const std::function<double(const SeedRun&)>& value) {
-    const auto count = static_cast<double>(seeds.size());
-    Spread s;
-    for (const SeedRun& seed : seeds) s.mean += value(seed) / count;
-    for (const SeedRun& seed : seeds) s.deviation += std::pow(value(seed) - s.mean, 2);
-    s.deviation = seeds.size() > 1 ? std::sqrt(s.deviation / (count - 1)) : 0;
-    return s;
+/// Mean and spread of one number over the seeds.
+Spread over(const std::vector<SeedRun>& seeds, const std::function<double(const SeedRun&)>& value) {
+    std::vector<double> values;
+    for (const SeedRun& seed : seeds) values.push_back(value(seed));
+    return spread(values);
 }
 
 ordered_json problem_json(const TrainingRun& run, const Problem& problem) {
@@ -96,16 +53,19 @@ ordered_json seed_json(const SeedRun& run) {
 
 }  // namespace
 
-std::vector<SeedRun> run_training(const TrainingRun& run, Console& console, ThreadPool& pool) {
+std::vector<SeedRun> train_seeds(const TrainingRun& run, TrainingBar& bar, std::uint64_t work,
+                                 ThreadPool& pool) {
     std::vector<SeedRun> seeds(run.train.seeds);
-    const Interrupt interrupt;
-    SharedProgress progress(run, console, interrupt);
     pool.run(seeds.size(), [&](std::size_t i) {
         SeedRun& seed = seeds[i];
         Config config = run.config;
         config.seed += i;
         seed.seed = config.seed;
+        seed.result.finished = false;
+        if (bar.stopped()) return;
         seed.problem = make_problem(config, pool);
+        Operator physics = seed.problem.op;
+        seed.problem.op = network_operator(config, physics);
         TrainJob job;
         job.problem = &seed.problem;
         job.spec = config.model;
@@ -115,38 +75,47 @@ std::vector<SeedRun> run_training(const TrainingRun& run, Console& console, Thre
         job.folder = seed_folder(run, i);
         job.resume = run.resume;
         job.checkpoint_seconds = run.train.checkpoint_seconds;
-        if (interrupt.raised()) {
-            seed.result.finished = false;
-            return;
-        }
-        seed.result = train(job, pool, progress.sink(i));
+        seed.result = train(job, pool, bar.sink(work, run.label));
+        // Whatever the network knew of it, the problem has its structure.
+        seed.problem.op = std::move(physics);
         if (seed.result.finished && seeds.size() > 1)
             save_model(seed.result.model, job.folder / "model.safetensors");
     });
+    return seeds;
+}
+
+bool all_finished(const std::vector<SeedRun>& seeds) {
+    return std::all_of(seeds.begin(), seeds.end(),
+                       [](const SeedRun& seed) { return seed.result.finished; });
+}
+
+std::vector<SeedRun> run_training(const TrainingRun& run, Console& console, ThreadPool& pool) {
+    const Interrupt interrupt;
+    TrainingBar bar(console, interrupt, run.train.seeds * run.train.recipe.epochs());
+    std::vector<SeedRun> seeds = train_seeds(run, bar, 1, pool);
     console.clear_progress();
-    for (const SeedRun& seed : seeds)
-        if (!seed.result.finished)
-            throw Error(ErrorKind::failed,
-                        fmt::format("stopped after {} of {} epochs, checkpoint saved in '{}'",
-                                    progress.done(), progress.total(), run.folder.string()),
-                        fmt::format("go on with: {} --out {} --resume", run.command,
-                                    shell_word(run.folder.string())));
+    if (!all_finished(seeds))
+        throw Error(ErrorKind::failed,
+                    fmt::format("stopped after {} of {} epochs, checkpoint saved in '{}'",
+                                bar.done(), bar.total(), run.folder.string()),
+                    fmt::format("go on with: {} --out {} --resume", run.command,
+                                shell_word(run.folder.string())));
     return seeds;
 }
 
 ordered_json summary_json(const TrainingRun& run, const std::vector<SeedRun>& seeds) {
     const SeedRun& first = seeds.front();
     const Model& model = first.result.model;
-    const auto train_nmse = spread(seeds, [](const SeedRun& s) { return s.result.train.nmse_db; });
-    const auto test_nmse = spread(seeds, [](const SeedRun& s) { return s.result.test.nmse_db; });
+    const auto train_nmse = over(seeds, [](const SeedRun& s) { return s.result.train.nmse_db; });
+    const auto test_nmse = over(seeds, [](const SeedRun& s) { return s.result.test.nmse_db; });
     const auto train_energy =
-        spread(seeds, [](const SeedRun& s) { return s.result.train.energy_nmse_db; });
+        over(seeds, [](const SeedRun& s) { return s.result.train.energy_nmse_db; });
     const auto test_energy =
-        spread(seeds, [](const SeedRun& s) { return s.result.test.energy_nmse_db; });
+        over(seeds, [](const SeedRun& s) { return s.result.test.energy_nmse_db; });
     ordered_json seconds;
     for (std::size_t i = 0; i < first.result.seconds.size(); ++i)
         seconds[first.result.seconds[i].first] =
-            spread(seeds, [&](const SeedRun& s) { return s.result.seconds[i].second; }).mean;
+            over(seeds, [&](const SeedRun& s) { return s.result.seconds[i].second; }).mean;
     ordered_json per_seed = ordered_json::array();
     for (const SeedRun& seed : seeds) per_seed.push_back(seed_json(seed));
     return {

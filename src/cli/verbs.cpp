@@ -10,6 +10,7 @@ std::span<const Verb> all_verbs() {
         Verb{"sample", "write the problem of a configuration as arrays", run_sample},
         Verb{"init", "make the untrained network of a configuration", run_init},
         Verb{"train", "train the network of a configuration", run_train},
+        Verb{"compare", "train several weight kinds and structures, side by side", run_compare},
         Verb{"eval", "measure how well a model recovers known signals", run_eval},
         Verb{"recover", "recover signals from measurements with a model", run_recover},
         Verb{"solve", "recover signals with a reference solver instead of a model", run_solve},

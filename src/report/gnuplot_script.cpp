@@ -18,6 +18,9 @@ using Text = fmt::memory_buffer;
 // Middle tones that stand out on white and on a dark page alike, told apart by the colour-blind.
 constexpr std::array<const char*, 6> kPalette{"3b7dd8", "e07b39", "2f9e6e",
                                               "9061c2", "c94f6d", "7a8699"};
+// gnuplot's numbers of marks: filled circle, square, triangle, diamond, triangle down, pentagon;
+// then plus, cross, star and the open square, triangle and diamond.
+constexpr std::array<int, 12> kMarks{7, 5, 9, 13, 11, 15, 1, 2, 3, 4, 8, 12};
 constexpr const char* kMuted = "#8a93a3";
 // Pixels a letter takes on average, and how much of the width the axes leave to the curves.
 constexpr double kLetter = 7.5;
@@ -161,6 +164,9 @@ std::string clauses(const Series& s, std::size_t index) {
             return fmt::format("{} with points pt 7 ps 0.6 {} {}", data, color, title);
         case Series::Style::circles:
             return fmt::format("{} with points pt 6 ps 1.1 lw 1.5 {} {}", data, color, title);
+        case Series::Style::marks:
+            return fmt::format("{} with points pt {} ps 1.1 lw 1.5 {} {}", data,
+                               kMarks[s.mark % kMarks.size()], color, title);
         case Series::Style::stems:
             return fmt::format(
                 "{0} with impulses lw 1.5 {1} notitle, {0} with points pt 7 ps 0.5 {1} {2}", data,
@@ -179,10 +185,8 @@ std::string gnuplot_script(const Plot& plot, const std::string& terminal) {
         ink());
     add(text,
         "set grid y lt 1 lw 0.7 lc rgb '#b08a93a3'\nset format '%g'\nset xtics offset 0, 0.3\n");
-    add(text,
-        "set key bmargin center horizontal Left reverse samplen 2 height 0.8 textcolor rgb "
-        "'{}'\n",
-        ink());
+    add(text, "set key {} Left reverse samplen 2 height 0.8 textcolor rgb '{}'\n",
+        plot.legend_beside ? "rmargin center vertical" : "bmargin center horizontal", ink());
     add_axis(text, 'x', plot.x, ranges.x);
     add_axis(text, 'y', plot.y, ranges.y);
     const std::size_t rows = add_vertical_lines(text, plot, ranges.x);

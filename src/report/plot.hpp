@@ -25,6 +25,7 @@ struct Series {
         line_points,
         points,   ///< filled
         circles,  ///< open
+        marks,    ///< of the shape that `mark` names: for a few points that must be told apart
         stems     ///< a thin line from zero up to a filled point
     };
 
@@ -34,6 +35,7 @@ struct Series {
     Style style = Style::line;
     std::size_t color = 0;  ///< index in the palette
     bool faint = false;     ///< thin and pale: one of many, with the main thing drawn over it
+    std::size_t mark = 0;   ///< of `marks`: 0 to 5 are filled, 6 to 11 are drawn with lines
 };
 
 struct ReferenceLine {
@@ -50,7 +52,8 @@ struct Plot {
     Axis y;
     std::vector<Series> series;  ///< later ones are drawn over earlier ones
     std::vector<ReferenceLine> lines;
-    std::size_t width = 540;  ///< pixels of the SVG; a PNG has twice as many
+    bool legend_beside = false;  ///< to the right, for one of many entries; else below
+    std::size_t width = 540;     ///< pixels of the SVG; a PNG has twice as many
     std::size_t height = 320;
 };
 

@@ -22,6 +22,18 @@ std::string padded(const std::string& text, std::size_t width, bool right) {
 
 }  // namespace
 
+Table Table::of(std::vector<std::string> titles) {
+    Table table;
+    for (std::string& title : titles)
+        table.columns.push_back({std::move(title), !table.columns.empty()});
+    return table;
+}
+
+void Table::add(std::vector<std::string> cells, bool highlight) {
+    ensure(cells.size() == columns.size(), "a table row needs one cell a column");
+    rows.push_back({std::move(cells), highlight});
+}
+
 std::string table_text(const Table& table) {
     std::vector<std::size_t> widths;
     for (std::size_t c = 0; c < table.columns.size(); ++c) {

@@ -18,6 +18,10 @@ struct Table {
 
     std::vector<Column> columns;
     std::vector<Row> rows;
+
+    /// Text in the first column, numbers in the others.
+    static Table of(std::vector<std::string> titles);
+    void add(std::vector<std::string> cells, bool highlight = false);
 };
 
 /// Aligned lines for a terminal, each ended by a line break; a highlighted row starts with '*'.

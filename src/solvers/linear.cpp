@@ -165,6 +165,26 @@ LinearEstimator LinearEstimator::from_prior(const Operator& op, double noise_std
     return estimator;
 }
 
+LinearEstimator LinearEstimator::rounded_to_int8() const {
+    LinearEstimator rounded = *this;
+    rounded.scales_ = 0;
+    for (const Block& b : structure_.diagonal())
+        for (std::size_t j = 0; j < b.cols; ++j) {
+            const auto row = std::span(rounded.values_).subspan(b.first_link + j * b.rows, b.rows);
+            float largest = 0;
+            for (const float v : row) largest = std::max(largest, std::abs(v));
+            const float scale = largest / 127;
+            // A row of zeros, or of numbers too small for a scale, has one level: zero.
+            for (float& v : row) v = scale > 0 ? scale * std::round(v / scale) : 0.0F;
+            ++rounded.scales_;
+        }
+    return rounded;
+}
+
+std::size_t LinearEstimator::stored_bits() const {
+    return (scales_ > 0 ? 8 : 32) * values_.size() + 32 * (scales_ + offset_.size());
+}
+
 Batch LinearEstimator::recover(ConstBatchView y, ThreadPool& pool) const {
     require_measurements(structure_, y);
     Batch packed;

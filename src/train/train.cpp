@@ -41,13 +41,14 @@ void keep(const TrainJob& job, const Trainer& trainer, const std::string& identi
     write_file(job.folder / "history.csv", history_csv(job.recipe, trainer.history()));
 }
 
-bool report(const TrainJob& job, const Trainer& trainer, const ProgressSink& progress) {
+bool report(const TrainJob& job, const Trainer& trainer, std::size_t restored,
+            const ProgressSink& progress) {
     if (!progress) return true;
     const EpochRecord& last = trainer.history().back();
     const std::string detail =
         fmt::format("{}  loss {:.4g}  test {:.2f} dB", job.recipe.stages[last.stage].name,
                     last.loss, last.test_nmse_db);
-    return progress({"training", last.epoch, job.recipe.epochs(), detail});
+    return progress({"training", last.epoch, job.recipe.epochs(), detail, restored});
 }
 
 }  // namespace
@@ -93,11 +94,12 @@ TrainResult train(const TrainJob& job, ThreadPool& pool, const ProgressSink& pro
             trainer.restore(*state);
     }
     // What was done before counts: a resumed training starts its bar there.
-    bool go_on = trainer.history().empty() || report(job, trainer, progress);
+    const std::size_t restored = trainer.history().size();
+    bool go_on = restored == 0 || report(job, trainer, restored, progress);
     auto kept = Clock::now();
     while (go_on && !trainer.done()) {
         trainer.run_epoch();
-        go_on = report(job, trainer, progress);
+        go_on = report(job, trainer, restored, progress);
         const bool due =
             std::chrono::duration<double>(Clock::now() - kept).count() >= job.checkpoint_seconds;
         if (due || !go_on || trainer.done()) {

@@ -58,12 +58,14 @@ def test_demo_compares_every_method(demo):
     summary = json.loads((folder / "summary.json").read_text())
     rows = {row["method"]: row for row in summary["comparison"]}
     assert list(rows) == ["ISTA, 10 iterations", "FISTA, 10 iterations", "FISTA, 100 iterations",
-                          "OMP", "linear MMSE", "float network, 10 layers, untrained",
+                          "OMP", "linear MMSE", "linear MMSE, int8", "float network, 10 layers, untrained",
                           "one-bit network, 10 layers, trained"]
     assert all(method in text for method in rows)
     assert rows["OMP"]["nmse_db"] < -60
     assert rows["FISTA, 100 iterations"]["nmse_db"] < rows["FISTA, 10 iterations"]["nmse_db"]
     assert rows["linear MMSE"]["stored_bits"] == 160000
+    assert rows["linear MMSE, int8"]["stored_bits"] == 8 * 5000 + 32 * 100
+    assert abs(rows["linear MMSE, int8"]["nmse_db"] - rows["linear MMSE"]["nmse_db"]) < 0.1
     ours = rows["one-bit network, 10 layers, trained"]
     assert ours["nmse_db"] == pytest.approx(summary["test_nmse_db"], abs=1e-6)
     model = json.loads(succeed("inspect", folder / "model.safetensors", "--json", "-"))

@@ -120,6 +120,18 @@ TEST(TableText, AlignsByCharactersNotBytes) {
               "  größer    20\n");
 }
 
+TEST(TableText, PutsTextFirstAndNumbersFlushRight) {
+    Table table = Table::of({"method", "bits"});
+    table.add({"OMP", grouped(160000)});
+    table.add({"one-bit", "80"}, false);
+    EXPECT_EQ(table_text(table),
+              "method      bits\n"
+              "-------  -------\n"
+              "OMP      160,000\n"
+              "one-bit       80\n");
+    EXPECT_THROW(table.add({"too few"}), Error);
+}
+
 TEST(Numbers, ReadAsPeopleWriteThem) {
     const double nothing = std::numeric_limits<double>::quiet_NaN();
     EXPECT_EQ(decimal(-19.616, 2), "−19.62");

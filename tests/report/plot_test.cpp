@@ -36,12 +36,12 @@ TEST(PlotSvg, DrawsEveryStyleWithItsLabel) {
     for (const auto& [style, name] :
          {std::pair{Style::line, "a-line"}, std::pair{Style::line_points, "a-line-with-points"},
           std::pair{Style::points, "some-points"}, std::pair{Style::circles, "some-circles"},
-          std::pair{Style::stems, "some-stems"}})
+          std::pair{Style::marks, "some-marks"}, std::pair{Style::stems, "some-stems"}})
         plot.series.push_back({name, {1, 2, 3}, {1, -2, 3}, style});
     const std::string svg = plot_svg(plot);
     EXPECT_TRUE(contains(svg, "</svg>"));
     for (const char* text : {"All styles", "epoch", "θ", "a-line<", "a-line-with-points",
-                             "some-points", "some-circles", "some-stems"})
+                             "some-points", "some-circles", "some-marks", "some-stems"})
         EXPECT_TRUE(contains(svg, text)) << text;
 }
 

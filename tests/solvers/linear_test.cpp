@@ -229,5 +229,52 @@ TEST(LinearEstimator, RefusesPairsThatDoNotFit) {
                  Error);
 }
 
+TEST(LinearEstimator, Int8HasOneScaleARowAndIsAsNearAsHalfALevel) {
+    ThreadPool pool(1);
+    for (const Operator& op : structured_operators()) {
+        const DataSet pairs = noisy_pairs(op, 400, 5, pool);
+        const auto fitted = LinearEstimator::fit(op.structure(), pairs, {}, pool);
+        const auto rounded = fitted.rounded_to_int8();
+        std::size_t rows = 0;
+        bool moved = false;
+        for (const Block& b : fitted.structure().diagonal())
+            for (std::size_t j = 0; j < b.cols; ++j, ++rows) {
+                const auto before = fitted.values().subspan(b.first_link + j * b.rows, b.rows);
+                const auto after = rounded.values().subspan(b.first_link + j * b.rows, b.rows);
+                double largest = 0;
+                for (const float v : before) largest = std::max(largest, std::abs(double{v}));
+                const double scale = largest / 127;
+                for (std::size_t i = 0; i < b.rows; ++i) {
+                    const double level = after[i] / scale;
+                    EXPECT_NEAR(level, std::round(level), 1e-4);
+                    EXPECT_LE(std::abs(level), 127.001);
+                    EXPECT_LE(std::abs(after[i] - before[i]), 0.5001 * scale);
+                    moved |= after[i] != before[i];
+                }
+            }
+        EXPECT_TRUE(moved);
+        EXPECT_EQ(fitted.stored_bits(), 32 * fitted.values().size());
+        EXPECT_EQ(rounded.stored_bits(), 8 * fitted.values().size() + 32 * rows);
+        EXPECT_EQ(rounded.rounded_to_int8().stored_bits(), rounded.stored_bits());
+        EXPECT_LT(max_abs_difference(rounded.recover(pairs.y, pool), fitted.recover(pairs.y, pool)),
+                  0.1);
+    }
+}
+
+TEST(LinearEstimator, Int8KeepsRowsOfZerosAndOffsets) {
+    ThreadPool pool(1);
+    DataSet pairs{Batch(20, 3), normal_batch(20, 4, 6)};
+    for (std::size_t i = 0; i < 20; ++i) {
+        pairs.x(i, 0) = pairs.y(i, 1);
+        pairs.x(i, 2) = 5;
+    }
+    const auto fitted =
+        LinearEstimator::fit(Structure::dense(4, 3), pairs, {.remove_mean = true}, pool);
+    const auto rounded = fitted.rounded_to_int8();
+    for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(rounded.values()[4 + i], 0.0F);
+    EXPECT_EQ(rounded.offset()[2], fitted.offset()[2]);
+    EXPECT_EQ(rounded.stored_bits(), 8u * 12 + 32 * 3 + 32 * 3);
+}
+
 }  // namespace
 }  // namespace pibinn

@@ -1,0 +1,221 @@
+#include "report/schemes_report.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "report/pareto.hpp"
+
+namespace pibinn {
+
+namespace {
+
+constexpr std::size_t kGrey = 5;
+constexpr std::size_t kFirstReferenceMark = 6;
+// What lies further than this from the networks would squeeze these together: OMP, without noise,
+// is exact to rounding, and a training that diverged has no bounds.
+constexpr double kRoomBelow = 20;
+constexpr double kWorstShown = 5;
+
+std::string percent(const std::optional<double>& share) {
+    return share ? decimal(100 * *share, 1) : "–";
+}
+
+/// The place of a value among those seen so far, which gains it if it is new.
+std::size_t place_of(std::vector<std::string>& seen, const std::string& value) {
+    const auto at = std::find(seen.begin(), seen.end(), value);
+    const auto place = static_cast<std::size_t>(at - seen.begin());
+    if (at == seen.end()) seen.push_back(value);
+    return place;
+}
+
+/// Some columns of a table, in this order.
+Table part_of(const Table& table, std::initializer_list<std::size_t> columns) {
+    Table part;
+    for (const std::size_t c : columns) part.columns.push_back(table.columns[c]);
+    for (const Table::Row& row : table.rows) {
+        std::vector<std::string> cells;
+        for (const std::size_t c : columns) cells.push_back(row.cells[c]);
+        part.add(std::move(cells), row.highlight);
+    }
+    return part;
+}
+
+/// One point of the figure; one that lies off the scale stands at its border with its value.
+Series point(const std::string& label, std::size_t bits, double nmse_db, double best_shown) {
+    Series series{label, {static_cast<double>(bits)}, {nmse_db}, Series::Style::marks};
+    if (nmse_db < best_shown || nmse_db > kWorstShown) {
+        series.y[0] = std::clamp(nmse_db, best_shown, kWorstShown);
+        series.label += fmt::format(" ({} dB)", decimal(nmse_db, 1));
+    }
+    return series;
+}
+
+const SchemeRow* find_row(const SchemesReport& report, const std::string& scheme,
+                          const std::string& structure) {
+    for (const SchemeRow& row : report.rows)
+        if (row.scheme == scheme && row.structure == structure) return &row;
+    return nullptr;
+}
+
+std::string csv_number(const std::optional<double>& value) {
+    return value && std::isfinite(*value) ? fmt::format("{:.6g}", *value) : "";
+}
+
+/// References that store less than some network of the front and recover better.
+std::string beyond_front(const SchemesReport& report) {
+    const std::vector<std::size_t> front = networks_front(report);
+    std::string names;
+    for (const ReferenceRow& r : report.references)
+        if (std::any_of(front.begin(), front.end(), [&](std::size_t i) {
+                return r.bits <= report.rows[i].bits.total &&
+                       r.nmse_db.mean <= report.rows[i].test_nmse_db.mean;
+            }))
+            names += (names.empty() ? "" : "; ") + r.method;
+    if (names.empty()) return "No reference beats a network of the front.";
+    return fmt::format("These references beat a network of the front in both bits and nmse: {}.",
+                       names);
+}
+
+}  // namespace
+
+double SchemeRow::gap_db() const { return std::abs(train_nmse_db.mean - test_nmse_db.mean); }
+
+std::vector<std::size_t> networks_front(const SchemesReport& report) {
+    std::vector<Trade> trades;
+    for (const SchemeRow& row : report.rows)
+        trades.push_back({static_cast<double>(row.bits.total), row.test_nmse_db.mean});
+    return pareto_front(trades);
+}
+
+Table schemes_table(const SchemesReport& report) {
+    Table table;
+    table.columns = {{"scheme", false},     {"structure", false},  {"train dB", true},
+                     {"test dB", true},     {"gap dB", true},      {"links", true},
+                     {"bits, paper", true}, {"bits in all", true}, {"zeros %", true},
+                     {"overlap %", true},   {"µs a signal", true}, {"training s", true}};
+    for (const SchemeRow& r : report.rows)
+        table.add({r.scheme, r.structure, decimal(r.train_nmse_db, 2), decimal(r.test_nmse_db, 2),
+                   decimal(r.gap_db(), 2), grouped(r.links), grouped(r.bits.paper),
+                   grouped(r.bits.total), percent(r.sparsity), percent(r.overlap),
+                   rounded(r.microseconds), decimal(r.seconds, 1)},
+                  r.ours);
+    return table;
+}
+
+Table references_table(const SchemesReport& report) {
+    Table table = Table::of({"reference", "test dB", "bits in all", "µs a signal"});
+    for (const ReferenceRow& r : report.references)
+        table.add({r.method, decimal(r.nmse_db, 2), grouped(r.bits), rounded(r.microseconds)});
+    return table;
+}
+
+Figure pareto_figure(const SchemesReport& report) {
+    Figure figure{"Test error against size", {}, beyond_front(report)};
+    Plot& plot = figure.plot;
+    plot.width = 900;
+    // The legend stays in one column as long as it fits the height.
+    plot.height = 120 + 22 * (1 + report.rows.size() + report.references.size());
+    plot.legend_beside = true;
+    plot.x = {"stored bits in all", Axis::Scale::log, {}, {}, false};
+    plot.y.label = "test nmse (dB)";
+    Series front{"front of the networks", {}, {}, Series::Style::line, kGrey};
+    double best_shown = 0;
+    for (const std::size_t i : networks_front(report)) {
+        front.x.push_back(static_cast<double>(report.rows[i].bits.total));
+        front.y.push_back(std::min(report.rows[i].test_nmse_db.mean, kWorstShown));
+        best_shown = std::min(best_shown, report.rows[i].test_nmse_db.mean - kRoomBelow);
+    }
+    plot.series.push_back(std::move(front));
+    std::vector<std::string> schemes;
+    std::vector<std::string> structures;
+    for (const SchemeRow& row : report.rows) {
+        Series series = point(fmt::format("{}, {}", row.scheme, row.structure), row.bits.total,
+                              row.test_nmse_db.mean, best_shown);
+        series.color = place_of(structures, row.structure);
+        // The fully connected networks take up the first marks again, in a colour of their own.
+        const bool connected = row.scheme.starts_with("fcn");
+        series.mark =
+            connected ? (row.scheme == "fcn-relu" ? 0 : 1) : place_of(schemes, row.scheme);
+        if (connected) series.color = kGrey - 2;
+        plot.series.push_back(std::move(series));
+    }
+    std::size_t mark = kFirstReferenceMark;
+    for (const ReferenceRow& row : report.references) {
+        Series series = point(row.method, row.bits, row.nmse_db.mean, best_shown);
+        series.color = kGrey;
+        series.mark = mark++;
+        plot.series.push_back(std::move(series));
+    }
+    return figure;
+}
+
+std::vector<std::string> verdicts(const SchemesReport& report) {
+    std::vector<std::string> sentences;
+    const auto ours = std::find_if(report.rows.begin(), report.rows.end(),
+                                   [](const SchemeRow& row) { return row.ours; });
+    if (ours == report.rows.end() || ours->structure == "dense") return sentences;
+    for (const std::string& structure : {std::string("dense"), ours->structure})
+        for (const char* scheme : {"ternary", "one-bit-channel"}) {
+            const SchemeRow* other = find_row(report, scheme, structure);
+            if (!other) continue;
+            const double better = other->test_nmse_db.mean - ours->test_nmse_db.mean;
+            sentences.push_back(fmt::format(
+                "one-bit on {} against {} on {}: test nmse {} dB {}, gap {} dB against {} dB, {} "
+                "bits against {} the paper's way.",
+                ours->structure, scheme, structure, decimal(std::abs(better), 2),
+                better >= 0 ? "better" : "worse", decimal(ours->gap_db(), 2),
+                decimal(other->gap_db(), 2), grouped(ours->bits.paper),
+                grouped(other->bits.paper)));
+        }
+    return sentences;
+}
+
+std::string schemes_csv(const SchemesReport& report) {
+    std::string csv =
+        "kind,scheme,structure,train_nmse_db,test_nmse_db,test_deviation_db,gap_db,links,"
+        "bits_paper,bits_total,sparsity,overlap,microseconds_per_signal,seconds\n";
+    for (const SchemeRow& r : report.rows)
+        csv +=
+            fmt::format("network,{},{},{},{},{},{},{},{},{},{},{},{},{}\n", r.scheme, r.structure,
+                        csv_number(r.train_nmse_db.mean), csv_number(r.test_nmse_db.mean),
+                        csv_number(r.test_nmse_db.deviation), csv_number(r.gap_db()), r.links,
+                        r.bits.paper, r.bits.total, csv_number(r.sparsity), csv_number(r.overlap),
+                        csv_number(r.microseconds), csv_number(r.seconds));
+    for (const ReferenceRow& r : report.references)
+        csv += fmt::format("reference,\"{}\",,,{},{},,,,{},,,{},\n", r.method,
+                           csv_number(r.nmse_db.mean), csv_number(r.nmse_db.deviation), r.bits,
+                           csv_number(r.microseconds));
+    return csv;
+}
+
+std::string schemes_report(const SchemesReport& report) {
+    Page page("pibinn comparison", "Weight schemes side by side", report.facts);
+    if (!report.problem.empty()) page.paragraph(report.problem);
+    page.section("Networks",
+                 "Every network is trained on the same signals. The gap is |train − test|. The "
+                 "paper counts the bits of weights and thresholds; in all there are the scales and "
+                 "the operator too, with every entry for a dense network.");
+    const Table table = schemes_table(report);
+    page.table(part_of(table, {0, 1, 2, 3, 4, 6, 7}));
+    for (const std::string& sentence : verdicts(report)) page.paragraph(sentence);
+    page.section("Inside them",
+                 "Zeros are counted among the links. Overlap is the share of the structure's zeros "
+                 "at which ternary weights of the dense network are zero, too; zeros that fall "
+                 "anywhere alike would give as much as the column of zeros.");
+    page.table(part_of(table, {0, 1, 5, 8, 9, 10, 11}));
+    page.section("Beside what you would pick instead",
+                 "The same test signals by methods that are tuned or fitted, never trained.");
+    page.table(references_table(report));
+    page.section("What the bits buy",
+                 "Lower and further to the left is better. A mark whose value stands in the legend "
+                 "lies off the scale, beyond the border at which it is drawn.");
+    const Figure figure = pareto_figure(report);
+    page.figures(std::span(&figure, 1));
+    page.section("How it was made");
+    page.code(report.command);
+    return page.html("pibinn " + report.version);
+}
+
+}  // namespace pibinn

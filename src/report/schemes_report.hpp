@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pibinn/model.hpp"
+#include "report/html.hpp"
+#include "report/numbers.hpp"
+#include "report/table.hpp"
+
+namespace pibinn {
+
+/// One network of a comparison, over its seeds.
+struct SchemeRow {
+    std::string scheme;     ///< the weight kind, or "fcn-relu" and "fcn-soft"
+    std::string structure;  ///< of the network
+    bool ours = false;      ///< one bit a link on the problem's own structure
+    Spread train_nmse_db, test_nmse_db;
+    std::size_t links = 0;  ///< of all layers
+    BitCount bits;
+    double sparsity = 0;            ///< share of zeros among the links
+    std::optional<double> overlap;  ///< of ternary zeros with those of the physics
+    double microseconds = 0;        ///< a signal
+    double seconds = 0;             ///< of training, a seed
+
+    /// |train - test| in dB.
+    double gap_db() const;
+};
+
+/// One method that needs no network.
+struct ReferenceRow {
+    std::string method;
+    Spread nmse_db;  ///< on the test set
+    double microseconds = 0;
+    std::size_t bits = 0;
+};
+
+/// All that the page of a comparison tells: plain data, made by whoever ran it.
+struct SchemesReport {
+    std::string problem;             ///< a line on signals and noise
+    std::vector<std::string> facts;  ///< a few words each
+    std::vector<SchemeRow> rows;
+    std::vector<ReferenceRow> references;
+    std::string command;  ///< that makes this comparison again
+    std::string version;
+};
+
+/// Indices of the networks that none of the others beats in stored bits and test nmse.
+std::vector<std::size_t> networks_front(const SchemesReport& report);
+
+Table schemes_table(const SchemesReport& report);
+Table references_table(const SchemesReport& report);
+/// nmse against stored bits: a mark a scheme, a colour a structure, the front as a line, references
+/// in grey.
+Figure pareto_figure(const SchemesReport& report);
+/// How ours, on the problem's structure, stands against ternary and channel-wise weights, a
+/// sentence each: on the dense network, where the paper claims to generalise better, and on the
+/// same structure, which tells what of that is due to the structure alone.
+std::vector<std::string> verdicts(const SchemesReport& report);
+
+std::string schemes_csv(const SchemesReport& report);
+/// The HTML page of a comparison.
+std::string schemes_report(const SchemesReport& report);
+
+}  // namespace pibinn
