@@ -25,7 +25,8 @@ Structure random_mask(std::size_t m, std::size_t n, double density, std::uint64_
     }
     for (std::uint32_t i = 0; i < m; ++i) {
         if (row_seen[i]) continue;
-        auto& column = columns[Stream(seed, Purpose::mask, n + i).below(static_cast<std::uint32_t>(n))];
+        auto& column =
+            columns[Stream(seed, Purpose::mask, n + i).below(static_cast<std::uint32_t>(n))];
         column.insert(std::lower_bound(column.begin(), column.end(), i), i);
     }
     std::vector<std::uint32_t> offsets{0};

@@ -100,9 +100,9 @@ void refuse_empty(const Scan& scan) {
 /// reaches back to the columns of the earlier ones.
 Shapes blocks_as_given(const Scan& scan) {
     const std::size_t m = scan.first.size();
-    std::vector<std::uint32_t> first_after(m + 1, static_cast<std::uint32_t>(scan.per_column.size()));
-    for (std::size_t i = m; i-- > 0;)
-        first_after[i] = std::min(first_after[i + 1], scan.first[i]);
+    std::vector<std::uint32_t> first_after(m + 1,
+                                           static_cast<std::uint32_t>(scan.per_column.size()));
+    for (std::size_t i = m; i-- > 0;) first_after[i] = std::min(first_after[i + 1], scan.first[i]);
     Shapes shapes;
     std::size_t row = 0;
     std::size_t col = 0;
