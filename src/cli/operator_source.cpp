@@ -37,9 +37,10 @@ Operator named(const std::string& file, Make&& make) {
 Operator blocks_of(const std::string& file, const Batch& a, const Shapes& shapes) {
     const Structure s = Structure::blocks(shapes);
     if (s.rows() != a.rows() || s.cols() != a.cols())
-        fail_input(fmt::format("the {} blocks end at row {} and column {}, but '{}' is {} x {}",
-                               shapes.size(), s.rows(), s.cols(), file, a.rows(), a.cols()),
-                   "give blocks that tile the matrix; 'pibinn inspect FILE --structure' finds them");
+        fail_input(
+            fmt::format("the {} blocks end at row {} and column {}, but '{}' is {} x {}",
+                        shapes.size(), s.rows(), s.cols(), file, a.rows(), a.cols()),
+            "give blocks that tile the matrix; 'pibinn inspect FILE --structure' finds them");
     return named(file, [&] { return Operator::from_dense(a, s); });
 }
 
