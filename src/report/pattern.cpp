@@ -48,25 +48,41 @@ private:
 
 std::string ink() { return fmt::format("#{:02x}{:02x}{:02x}", kInk[0], kInk[1], kInk[2]); }
 
+/// The least of 1, 2, 5, 10, ... that has at most four ticks beside zero: labels of five digits
+/// fit.
+std::size_t tick_step(std::size_t length) {
+    for (std::size_t power = 1;; power *= 10)
+        for (const std::size_t step : {power, 2 * power, 5 * power})
+            if (4 * step >= length) return step;
+}
+
 std::string panel_commands(const PatternPanel& panel, std::size_t index) {
     const Matrix<double>& share = panel.grid.share;
     const double fullest = *std::max_element(share.values().begin(), share.values().end());
     std::string text = fmt::format("$cells{} << EOD\n", index);
-    for (std::size_t r = 0; r < share.rows(); ++r) {
-        for (const double v : share.row(r))
+    // gnuplot draws no image of a single row or column: such a cell is given twice.
+    const std::size_t tall = share.rows() == 1 ? 2 : share.rows();
+    const std::size_t wide = share.cols() == 1 ? 2 : share.cols();
+    for (std::size_t r = 0; r < tall; ++r) {
+        for (std::size_t c = 0; c < wide; ++c) {
+            const double v = share(r % share.rows(), c % share.cols());
             // The root keeps a thin pattern visible beside a full one.
             text += fmt::format("{:.4g} ", fullest > 0 ? std::sqrt(v / fullest) : 0.0);
+        }
         text += '\n';
     }
     const auto m = static_cast<double>(panel.grid.m);
     const auto n = static_cast<double>(panel.grid.n);
-    text += fmt::format("EOD\nset title {}\nset size ratio {:.4f}\n", gnuplot_quoted(panel.title),
-                        std::clamp(m / n, kFlattest, kSteepest));
-    text += fmt::format("set xrange [0:{}]\nset yrange [{}:0]\n", panel.grid.n, panel.grid.m);
+    text +=
+        fmt::format("EOD\nset title {} textcolor rgb '{}'\nset size ratio {:.4f}\n",
+                    gnuplot_quoted(panel.title), ink(), std::clamp(m / n, kFlattest, kSteepest));
+    text +=
+        fmt::format("set xrange [0:{}]\nset yrange [{}:0]\nset xtics {}\nset ytics {}\n",
+                    panel.grid.n, panel.grid.m, tick_step(panel.grid.n), tick_step(panel.grid.m));
     text += fmt::format(
         "plot $cells{} matrix using (($1 + 0.5) * {:.12g}):(($2 + 0.5) * {:.12g}):3 with image "
         "notitle\n",
-        index, n / static_cast<double>(share.cols()), m / static_cast<double>(share.rows()));
+        index, n / static_cast<double>(wide), m / static_cast<double>(tall));
     return text;
 }
 
