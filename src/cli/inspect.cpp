@@ -81,7 +81,7 @@ void inspect_model(const std::string& file, const std::string& picture, const Co
                     {"metadata", model.metadata}});
 }
 
-/// A number of the options that only a matrix has; without --structure it is refused.
+/// The options that only a matrix has: without --structure they are refused.
 struct MatrixOptions {
     bool structure = false;
     std::optional<double> zero_below;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -119,9 +120,15 @@ PatternGrid pattern_of(MatrixView<const float> a, std::span<const std::uint32_t>
 }
 
 std::string pattern_svg(std::span<const PatternPanel> panels) {
-    return run_gnuplot(
+    std::string svg = run_gnuplot(
         script(panels, fmt::format("svg size {},{} dynamic noenhanced font 'sans-serif,14'",
                                    kPanelWidth * panels.size(), kHeight)));
+    // Cells have edges; browsers would blur them. Text cannot hold the tag: its < is escaped.
+    constexpr std::string_view tag = "<image ";
+    constexpr std::string_view style = "style='image-rendering:pixelated' ";
+    for (std::size_t at = 0; (at = svg.find(tag, at)) != std::string::npos; at += tag.size())
+        svg.insert(at + tag.size(), style);
+    return svg;
 }
 
 void pattern_png(std::span<const PatternPanel> panels, const std::filesystem::path& path) {

@@ -66,6 +66,7 @@ TEST(PatternPicture, DrawsEveryPanelWithItsTitleAsItIs) {
     EXPECT_TRUE(contains(svg, "reordered<"));
     EXPECT_EQ(count(svg, "signal entry (column)<"), 4u);
     EXPECT_EQ(count(svg, "data:image/png;base64"), 4u);
+    EXPECT_EQ(count(svg, "<image style='image-rendering:pixelated' "), 4u);
     EXPECT_TRUE(contains(svg, "> 10000<"));
 }
 
