@@ -51,6 +51,17 @@ struct BitCount {
 };
 
 BitCount count_bits(const Model& model);
+/// Of a network that need not be there yet; `sign_operator`: every entry of A is +c or -c.
+BitCount count_bits(const NetworkSpec& spec, const Structure& structure, bool sign_operator);
+
+/// What the structure spares: the weights that stay beside those of the same layers without it.
+struct LinkShare {
+    std::size_t links = 0;          ///< of all layers
+    std::size_t dense_weights = 0;  ///< m n a layer
+    double bits_per_dense_weight = 0;
+};
+
+LinkShare link_share(const NetworkSpec& spec, const Structure& structure);
 
 /// One .safetensors file (docs/file-format.md), written whole or not at all.
 void save_model(const Model& model, const std::filesystem::path& path);

@@ -1,7 +1,9 @@
 // room: data
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string_view>
 
 #include "pibinn/matrix.hpp"
@@ -16,6 +18,9 @@ Batch read_npy(const std::filesystem::path& path);
 
 /// float32, little-endian, C order; the file appears whole or not at all.
 void write_npy(const std::filesystem::path& path, ConstBatchView values);
+
+/// A 1-D array of int64, which numpy takes as an index.
+void write_npy_indices(const std::filesystem::path& path, std::span<const std::uint32_t> values);
 
 /// Refuses a batch of no rows and one whose rows are not `cols` long. `noun` names what stands in
 /// a row ("measurements"), `path` where the batch came from; both are only told.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "pibinn/matrix.hpp"
@@ -45,7 +46,10 @@ struct SyntheticSpec {
     std::size_t m = 50;
     std::size_t n = 100;
     StructureKind structure = StructureKind::dense;
-    std::size_t repeat = 100;  ///< of `repeated`; m x n is then the block
+    std::size_t repeat = 100;  ///< of `repeated` and `blocks`; m x n is then one block
+    /// {rows, cols} of each of the `blocks`; where given, m, n and repeat do not count.
+    std::vector<std::pair<std::size_t, std::size_t>> blocks;
+    double mask_density = 0.1;  ///< of `mask`: the share of links
     OperatorEnsemble ensemble = OperatorEnsemble::gaussian;
     SparsePrior prior;
     std::size_t train = 4000;

@@ -81,10 +81,8 @@ Structure Structure::mask(std::size_t m, std::size_t n, std::vector<std::uint32_
         fail_input(fmt::format("the mask's offsets do not describe {} columns and {} links", n,
                                rows.size()),
                    "offsets must have n + 1 entries, from 0 to the number of links");
-    if (rows.size() < m)
-        fail_input(fmt::format("the mask has {} links for {} measurements", rows.size(), m),
-                   "every measurement (row) needs at least one link");
-    std::vector<bool> row_seen(m, false);
+    // So many links reach no further row: with fewer links than rows, one of the first is left out.
+    std::vector<bool> row_seen(std::min(m, rows.size() + 1), false);
     for (std::size_t j = 0; j < n; ++j) {
         if (offsets[j + 1] <= offsets[j])
             fail_input(fmt::format("the mask leaves signal entry (column) {} without links", j),
@@ -94,10 +92,10 @@ Structure Structure::mask(std::size_t m, std::size_t n, std::vector<std::uint32_
                 fail_input(
                     fmt::format("the mask's rows of column {} are not ascending below {}", j, m),
                     "list each row once, in ascending order");
-            row_seen[rows[l]] = true;
+            if (rows[l] < row_seen.size()) row_seen[rows[l]] = true;
         }
     }
-    for (std::size_t i = 0; i < m; ++i)
+    for (std::size_t i = 0; i < row_seen.size(); ++i)
         if (!row_seen[i])
             fail_input(fmt::format("the mask leaves measurement (row) {} without links", i),
                        "a measurement that sees no signal entry carries nothing; remove the row");

@@ -38,6 +38,13 @@ ProblemKind parse_kind(std::string_view word) {
 }
 
 void set_operator(const Value& value, ProblemConfig& problem) {
+    if (value.node().is_array()) {
+        if (problem.spec.structure != StructureKind::blocks)
+            value.fail("several files are the blocks of a diagonal",
+                       "set problem.structure = \"blocks\", or name one file");
+        problem.block_files = value.paths();
+        return;
+    }
     const std::string name = value.text();
     if (name.ends_with(".npy") || name.find(".npz") != std::string::npos)
         problem.operator_file = value.path();
@@ -63,6 +70,36 @@ void set_support(const Value& value, SyntheticSpec& spec) {
     }
 }
 
+/// Sizes come from one place: the files, the list of blocks, or m, n and repeat.
+void set_blocks(const Value& value, bool sizes_given, ProblemConfig& problem) {
+    if (problem.spec.structure != StructureKind::blocks)
+        value.fail(fmt::format("the structure is '{}'", to_string(problem.spec.structure)),
+                   "set problem.structure = \"blocks\"");
+    if (!problem.block_files.empty())
+        value.fail("the operator is a list of blocks, which have their own sizes",
+                   "remove blocks, or name one file that holds the whole matrix");
+    if (sizes_given)
+        value.fail("m, n, ratio or repeat is given too", "give the sizes of the blocks alone");
+    for (const auto& shape : value.lists(1, kLargestSide)) {
+        if (shape.size() != 2)
+            value.fail(
+                fmt::format("block {} has {} sizes", problem.spec.blocks.size(), shape.size()),
+                "write blocks = [[16, 32], [8, 16]]: rows and columns of each");
+        problem.spec.blocks.emplace_back(shape[0], shape[1]);
+    }
+    if (problem.spec.blocks.empty()) value.fail("there are 0 blocks", "give at least one");
+}
+
+void set_mask_density(const Value& value, ProblemConfig& problem) {
+    if (problem.spec.structure != StructureKind::mask)
+        value.fail(fmt::format("the structure is '{}'", to_string(problem.spec.structure)),
+                   "set problem.structure = \"mask\"");
+    if (problem.kind == ProblemKind::arrays || !problem.operator_file.empty())
+        value.fail("the mask is that of the operator's non-zero entries",
+                   "remove mask_density, or the operator to draw both");
+    problem.spec.mask_density = value.number(0, 1, true);
+}
+
 void refuse_image_key(const Value& value) {
     value.fail("it belongs to images and signals, which are not available in this version",
                "remove it, and prepare the arrays as they should be used");
@@ -76,7 +113,7 @@ void look_in_folder(const std::string& folder, ProblemConfig& problem) {
             file = (path / name).string();
     };
     const bool own_signals = !problem.x_file.empty();
-    take(problem.operator_file, "A.npy", true);
+    if (problem.block_files.empty()) take(problem.operator_file, "A.npy", true);
     take(problem.x_file, "x.npy", true);
     // The folder's measurements belong to the folder's signals.
     if (!own_signals) take(problem.y_file, "y.npy", false);
@@ -86,12 +123,14 @@ ProblemConfig read_problem(const ConfigDocument& document) {
     ProblemConfig problem;
     SyntheticSpec& spec = problem.spec;
     bool has_m = false;
+    bool has_sizes = false;
     double ratio = 0;
     std::string folder;
     const std::array keys{
         ConfigKey{"kind", [&](const Value& v) { problem.kind = v.word(parse_kind); }},
         ConfigKey{"m", [&](const Value& v) { spec.m = v.whole(1, kLargestSide), has_m = true; }},
-        ConfigKey{"n", [&](const Value& v) { spec.n = v.whole(1, kLargestSide); }},
+        ConfigKey{"n",
+                  [&](const Value& v) { spec.n = v.whole(1, kLargestSide), has_sizes = true; }},
         ConfigKey{"ratio",
                   [&](const Value& v) {
                       if (has_m) v.fail("m is given too", "give either m or ratio = m / n");
@@ -104,8 +143,13 @@ ProblemConfig read_problem(const ConfigDocument& document) {
         ConfigKey{"noise_std", [&](const Value& v) { spec.noise_std = v.number(0, kInfinity); }},
         ConfigKey{"structure",
                   [&](const Value& v) { spec.structure = v.word(parse_structure_kind); }},
-        ConfigKey{"repeat", [&](const Value& v) { spec.repeat = v.whole(1, kLargestSide); }},
+        ConfigKey{
+            "repeat",
+            [&](const Value& v) { spec.repeat = v.whole(1, kLargestSide), has_sizes = true; }},
         ConfigKey{"operator", [&](const Value& v) { set_operator(v, problem); }},
+        ConfigKey{"blocks",
+                  [&](const Value& v) { set_blocks(v, has_m || has_sizes || ratio > 0, problem); }},
+        ConfigKey{"mask_density", [&](const Value& v) { set_mask_density(v, problem); }},
         ConfigKey{"x", [&](const Value& v) { problem.x_file = v.path(); }},
         ConfigKey{"y", [&](const Value& v) { problem.y_file = v.path(); }},
         ConfigKey{"path", [&](const Value& v) { folder = v.path(); }},
@@ -125,7 +169,7 @@ ProblemConfig read_problem(const ConfigDocument& document) {
         return problem;
     }
     if (!folder.empty()) look_in_folder(folder, problem);
-    if (problem.operator_file.empty())
+    if (problem.operator_file.empty() && problem.block_files.empty())
         fail_usage("a problem of arrays needs its operator",
                    "set problem.operator = \"A.npy\", or problem.path to a folder that holds it");
     if (problem.x_file.empty())

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "pibinn/network.hpp"
 #include "pibinn/signals.hpp"
@@ -17,6 +18,7 @@ struct ProblemConfig {
     /// What a synthetic problem is made of. `arrays` uses the structure, repeat and noise of it.
     SyntheticSpec spec;
     std::string operator_file;              ///< empty: drawn from the ensemble
+    std::vector<std::string> block_files;   ///< instead of one file: the blocks of the diagonal
     std::string x_file;                     ///< of `arrays`
     std::string y_file;                     ///< of `arrays`; empty: measured by the operator
     std::optional<std::size_t> train_rows;  ///< of `arrays`; what was not said follows the rows

@@ -118,11 +118,28 @@ std::string ConfigValue::path() const {
     return (std::filesystem::path(*source).parent_path() / path).string();
 }
 
-std::vector<std::uint64_t> ConfigValue::wholes(std::uint64_t least) const {
+std::vector<std::string> ConfigValue::paths() const {
+    if (!node_->is_array() || node_->as_array()->empty()) fail_type("a list of files");
+    std::vector<std::string> values;
+    for (const toml::node& entry : *node_->as_array())
+        values.push_back(ConfigValue(key_, entry).path());
+    return values;
+}
+
+std::vector<std::uint64_t> ConfigValue::wholes(std::uint64_t least, std::uint64_t most) const {
     if (!node_->is_array()) fail_type("a list of whole numbers");
     std::vector<std::uint64_t> values;
     for (const toml::node& entry : *node_->as_array())
-        values.push_back(ConfigValue(key_, entry).whole(least));
+        values.push_back(ConfigValue(key_, entry).whole(least, most));
+    return values;
+}
+
+std::vector<std::vector<std::uint64_t>> ConfigValue::lists(std::uint64_t least,
+                                                           std::uint64_t most) const {
+    if (!node_->is_array()) fail_type("a list of lists of whole numbers");
+    std::vector<std::vector<std::uint64_t>> values;
+    for (const toml::node& entry : *node_->as_array())
+        values.push_back(ConfigValue(key_, entry).wholes(least, most));
     return values;
 }
 

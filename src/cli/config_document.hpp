@@ -29,7 +29,12 @@ public:
     std::string text() const;
     /// A path; a relative one starts at the folder of the file it is written in.
     std::string path() const;
-    std::vector<std::uint64_t> wholes(std::uint64_t least) const;
+    /// A list of paths.
+    std::vector<std::string> paths() const;
+    std::vector<std::uint64_t> wholes(
+        std::uint64_t least, std::uint64_t most = std::numeric_limits<std::int64_t>::max()) const;
+    /// A list of lists of whole numbers.
+    std::vector<std::vector<std::uint64_t>> lists(std::uint64_t least, std::uint64_t most) const;
     /// A word that `parse` turns into what it names; its complaint gains the place.
     template <class Parse>
     auto word(Parse parse) const {

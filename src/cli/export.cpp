@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "cli/arrays.hpp"
+#include "cli/operator_source.hpp"
 #include "cli/options.hpp"
-#include "cli/problem_source.hpp"
 #include "core/names.hpp"
 #include "model/parameters.hpp"
 #include "pibinn/error.hpp"

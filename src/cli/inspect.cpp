@@ -1,10 +1,15 @@
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <optional>
 
 #include <fmt/format.h>
 
+#include "cli/inspect_matrix.hpp"
 #include "cli/model_text.hpp"
 #include "cli/options.hpp"
+#include "cli/pattern_file.hpp"
+#include "pibinn/error.hpp"
 #include "pibinn/model.hpp"
 #include "report/numbers.hpp"
 
@@ -34,31 +39,118 @@ std::string metadata_text(const Model& model) {
     return text;
 }
 
-}  // namespace
+std::string share_text(const Model& model) {
+    const LinkShare share = link_share(model.spec, model.op.structure());
+    return fmt::format("{} links of {} dense weights, {:.3g} bits a dense weight\n",
+                       grouped(share.links), grouped(share.dense_weights),
+                       share.bits_per_dense_weight);
+}
 
-void run_inspect(const Arguments& arguments) {
-    CommandLine line("inspect",
-                     "Shows what a model is, the bits it stores (counted as the paper does, and in "
-                     "all) and its metadata.",
-                     "pibinn inspect model.safetensors");
-    std::string file;
-    line.required("MODEL", file, "model file (.safetensors)");
-    if (!line.parse(arguments)) return;
-    const Console console(line.speech());
+nlohmann::ordered_json share_json(const Model& model) {
+    const Structure& s = model.op.structure();
+    const LinkShare share = link_share(model.spec, s);
+    return {{"kind", to_string(s.kind())},
+            {"repeat", s.repeat()},
+            {"blocks", s.diagonal().size()},
+            {"links_per_layer", s.links()},
+            {"links", share.links},
+            {"dense_weights", share.dense_weights},
+            {"bits_per_dense_weight", share.bits_per_dense_weight}};
+}
 
+void inspect_model(const std::string& file, const std::string& picture, const Console& console) {
     const Model model = load_model(file);
     const BitCount bits = count_bits(model);
     const auto bytes = std::filesystem::file_size(file);
-    console.say(fmt::format("{}\n{}\n{}\n{}file: {} bytes\n", model_line(model), bits_table(model),
-                            numbers_text(model), metadata_text(model), grouped(bytes)));
+    if (!picture.empty()) {
+        const std::vector<PatternPanel> panels{{std::string(to_string(model.op.structure().kind())),
+                                                pattern_of(model.op.structure())}};
+        write_pattern(panels, picture);
+    }
+    console.say(fmt::format("{}{}\n{}\n{}\n{}file: {} bytes\n", model_line(model),
+                            share_text(model), bits_table(model), numbers_text(model),
+                            metadata_text(model), grouped(bytes)));
     console.result({{"model", model_json(model)},
                     {"bits", bits_json(bits)},
+                    {"structure", share_json(model)},
                     {"architecture", to_string(model.spec.architecture)},
                     {"m", model.op.rows()},
                     {"n", model.op.cols()},
                     {"scale", model.scale()},
                     {"theta", model.theta},
                     {"metadata", model.metadata}});
+}
+
+/// The options that only a matrix has: without --structure they are refused.
+struct MatrixOptions {
+    bool structure = false;
+    std::optional<double> zero_below;
+    std::optional<std::size_t> layers;
+    std::string out;
+
+    MatrixInspection inspection(const std::string& file, const std::string& picture) const {
+        MatrixInspection inspection{file, static_cast<float>(zero_below.value_or(0)),
+                                    layers.value_or(20), out, picture};
+        if (!(inspection.zero_below >= 0 && std::isfinite(inspection.zero_below)))
+            fail_usage(fmt::format("--zero-below {} is not a number from 0 on", *zero_below),
+                       "give the magnitude below which an entry counts as zero");
+        if (inspection.layers == 0 || inspection.layers > 10000)
+            fail_usage(fmt::format("--layers {} is not from 1 to 10000", inspection.layers),
+                       "give the depth of the network, 20 for example");
+        return inspection;
+    }
+    void refuse_without_structure() const {
+        const char* option = zero_below     ? "--zero-below"
+                             : layers       ? "--layers"
+                             : !out.empty() ? "--out"
+                                            : nullptr;
+        if (option)
+            fail_usage(fmt::format("{} belongs to --structure", option),
+                       "add --structure and give a matrix, or remove it");
+    }
+};
+
+bool is_array_name(const std::string& file) {
+    return file.ends_with(".npy") || file.find(".npz") != std::string::npos;
+}
+
+}  // namespace
+
+void run_inspect(const Arguments& arguments) {
+    CommandLine line("inspect",
+                     "Shows what a model is, the bits it stores (counted as the paper does, and in "
+                     "all) and its metadata. With --structure: which structures a matrix has "
+                     "(blocks, also after reordering, blocks that repeat, a sparse pattern), what "
+                     "a network on each would store, and the configuration that trains it.",
+                     "pibinn inspect model.safetensors --picture links.svg\n"
+                     "  pibinn inspect A.npy --structure --out structured");
+    std::string file, picture;
+    MatrixOptions matrix;
+    line.required("FILE", file, "model (.safetensors), or with --structure a matrix (.npy, .npz)");
+    line.app().add_flag("--structure", matrix.structure, "find the structure of a matrix");
+    line.optional("--zero-below", matrix.zero_below, "entries below this magnitude are zeros (0)",
+                  "T");
+    line.optional("--layers", matrix.layers, "layers that the bits are counted for (20)", "K");
+    line.optional("--out", matrix.out,
+                  "folder for the matrix as its configuration reads it, and the configuration",
+                  "DIR");
+    line.optional("--picture", picture, "draw the pattern of the links (.svg, .png)", "FILE");
+    if (!line.parse(arguments)) return;
+    const Console console(line.speech());
+    if (!picture.empty()) require_picture(picture);
+
+    if (matrix.structure) {
+        if (!is_array_name(file))
+            fail_usage(fmt::format("--structure needs a matrix, but '{}' is no .npy or .npz", file),
+                       "remove --structure to inspect a model");
+        inspect_matrix(matrix.inspection(file, picture), console);
+        return;
+    }
+    matrix.refuse_without_structure();
+    if (is_array_name(file))
+        fail_usage(fmt::format("'{}' is an array, not a model", file),
+                   "add --structure to look for the structure of a matrix");
+    inspect_model(file, picture, console);
 }
 
 }  // namespace pibinn::cli

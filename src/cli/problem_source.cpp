@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "cli/operator_source.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/npy.hpp"
 #include "pibinn/npz.hpp"
@@ -47,7 +48,7 @@ Batch copy_rows(const Batch& from, std::size_t begin, std::size_t count) {
 
 Problem load_arrays(const ProblemConfig& source, std::uint64_t seed, ThreadPool& pool) {
     Problem problem;
-    problem.op = load_operator(source.operator_file, source.spec.structure, source.spec.repeat);
+    problem.op = load_operator(source);
     problem.noise_std = source.spec.noise_std;
     const Batch x = read_array(source.x_file);
     require_batch(x, problem.op.cols(), "signal entries", source.x_file);
@@ -77,47 +78,9 @@ Problem load_arrays(const ProblemConfig& source, std::uint64_t seed, ThreadPool&
 
 }  // namespace
 
-Operator load_operator(const std::string& file, StructureKind structure, std::size_t repeat) {
-    const Batch a = read_array(file);
-    if (a.size() == 0)
-        fail_input(fmt::format("operator '{}' is empty ({} x {})", file, a.rows(), a.cols()),
-                   "give an m x n matrix");
-    if (std::all_of(a.values().begin(), a.values().end(), [](float v) { return v == 0; }))
-        fail_input(fmt::format("operator '{}' is zero", file), "give the matrix that measures");
-    switch (structure) {
-        case StructureKind::dense:
-            return Operator::from_dense(a);
-        case StructureKind::repeated: {
-            const Operator block = Operator::from_dense(a);
-            return {Structure::repeated(a.rows(), a.cols(), repeat),
-                    {block.values().begin(), block.values().end()}};
-        }
-        case StructureKind::blocks: {
-            if (a.rows() % repeat != 0 || a.cols() % repeat != 0)
-                fail_input(fmt::format("'{}' is {} x {}, which {} equal blocks do not tile", file,
-                                       a.rows(), a.cols(), repeat),
-                           "give the number of blocks on the diagonal as repeat");
-            const std::vector<std::pair<std::size_t, std::size_t>> shapes(
-                repeat, {a.rows() / repeat, a.cols() / repeat});
-            return Operator::from_dense(a, Structure::blocks(shapes));
-        }
-        case StructureKind::mask:
-            break;
-    }
-    return Operator::from_sparse(a);
-}
-
-Matrix<float> operator_matrix(const Operator& op) {
-    const Structure& s = op.structure();
-    if (s.kind() != StructureKind::repeated) return op.to_dense();
-    const Structure block = Structure::dense(s.rows() / s.repeat(), s.cols() / s.repeat());
-    return Operator(block, {op.values().begin(), op.values().end()}).to_dense();
-}
-
 Operator make_operator(const Config& config, ThreadPool& pool) {
     const ProblemConfig& source = config.problem;
-    if (!source.operator_file.empty())
-        return load_operator(source.operator_file, source.spec.structure, source.spec.repeat);
+    if (!source.operator_file.empty() || !source.block_files.empty()) return load_operator(source);
     SyntheticSpec no_signals = source.spec;
     no_signals.train = 0;
     no_signals.test = 0;

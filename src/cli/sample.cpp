@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/arrays.hpp"
+#include "cli/operator_source.hpp"
 #include "cli/options.hpp"
 #include "cli/problem_source.hpp"
 #include "pibinn/npy.hpp"

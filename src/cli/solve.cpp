@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "cli/arrays.hpp"
+#include "cli/operator_source.hpp"
 #include "cli/options.hpp"
-#include "cli/problem_source.hpp"
 #include "cli/stopwatch.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/lasso.hpp"

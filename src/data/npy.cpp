@@ -121,6 +121,14 @@ void write_npy(const std::filesystem::path& path, ConstBatchView values) {
     file.commit();
 }
 
+void write_npy_indices(const std::filesystem::path& path, std::span<const std::uint32_t> values) {
+    const std::vector<std::int64_t> wide(values.begin(), values.end());
+    AtomicFile file(path);
+    file.write(make_npy_header("<i8", std::array{wide.size()}));
+    file.write(wide.data(), wide.size() * sizeof(std::int64_t));
+    file.commit();
+}
+
 void require_batch(ConstBatchView batch, std::size_t cols, std::string_view noun,
                    const std::filesystem::path& path) {
     if (batch.rows == 0)

@@ -73,23 +73,39 @@ Batch recover(const Model& model, ConstBatchView y, ThreadPool& pool,
 }
 
 BitCount count_bits(const Model& model) {
-    const ParameterLayout layout(model.spec, model.op.structure());
+    return count_bits(model.spec, model.op.structure(), model.op.is_sign());
+}
+
+BitCount count_bits(const NetworkSpec& spec, const Structure& s, bool sign_operator) {
+    const ParameterLayout layout(spec, s);
     BitCount bits;
-    for (std::size_t k = 1; k <= model.spec.layers; ++k) {
-        bits.weights += bits_per_link(model.spec.weights) * layout.structure(k).links();
-        bits.scales += 32 * scales_per_layer(model.spec.weights, layout.structure(k));
+    for (std::size_t k = 1; k <= spec.layers; ++k) {
+        bits.weights += bits_per_link(spec.weights) * layout.structure(k).links();
+        bits.scales += 32 * scales_per_layer(spec.weights, layout.structure(k));
     }
-    if (model.spec.weights == WeightKind::one_bit) bits.scales += 32;
-    bits.thresholds = 32 * model.theta.size();
-    bits.momentum = 32 * (model.beta.size() + model.omega.size());
-    if (model.spec.architecture == Architecture::unrolled) {
-        const Structure& s = model.op.structure();
-        bits.op = model.op.is_sign() ? s.links() + 32 : 32 * s.links();
+    if (spec.weights == WeightKind::one_bit) bits.scales += 32;
+    bits.thresholds = spec.has_thresholds() ? 32 * spec.layers : 0;
+    bits.momentum = 32 * spec.layers * (std::size_t{spec.update.momentum} + spec.update.onsager);
+    if (spec.architecture == Architecture::unrolled) {
+        bits.op = sign_operator ? s.links() + 32 : 32 * s.links();
         bits.op += 32 * (s.offsets().size() + s.row_indices().size());
     }
     bits.paper = bits.weights + bits.thresholds;
     bits.total = bits.paper + bits.momentum + bits.scales + bits.op;
     return bits;
+}
+
+LinkShare link_share(const NetworkSpec& spec, const Structure& structure) {
+    const ParameterLayout layout(spec, structure);
+    LinkShare share;
+    for (std::size_t k = 1; k <= spec.layers; ++k) {
+        const Structure& s = layout.structure(k);
+        share.links += s.links();
+        share.dense_weights += s.rows() * s.cols();
+    }
+    share.bits_per_dense_weight = static_cast<double>(bits_per_link(spec.weights) * share.links) /
+                                  static_cast<double>(share.dense_weights);
+    return share;
 }
 
 }  // namespace pibinn

@@ -81,20 +81,20 @@ Operator Operator::from_dense(MatrixView<const float> a, const Structure& s) {
     s.for_each_link([&](std::size_t i, std::size_t j, std::size_t link) {
         linked(i, j) = 1;
         if (seen[link] && values[link] != a(i, j))
-            fail_input(
-                fmt::format("entry ({}, {}) is {}, but the same entry of the first block is {}", i,
-                            j, a(i, j), values[link]),
-                "the blocks differ: use structure 'blocks' instead of 'repeated'");
+            fail_input(fmt::format("the entry of row {}, column {} is {}, but the same entry of "
+                                   "the first block is {}",
+                                   i, j, a(i, j), values[link]),
+                       "the blocks differ: use structure 'blocks' instead of 'repeated'");
         values[link] = a(i, j);
         seen[link] = true;
     });
     for (std::size_t i = 0; i < a.rows; ++i)
         for (std::size_t j = 0; j < a.cols; ++j)
             if (!linked(i, j) && a(i, j) != 0.0F)
-                fail_input(
-                    fmt::format("entry ({}, {}) is {}, but the structure '{}' has no link there", i,
-                                j, a(i, j), to_string(s.kind())),
-                    "choose a structure that holds every non-zero entry");
+                fail_input(fmt::format("the entry of row {}, column {} is {}, but the structure "
+                                       "'{}' has no link there",
+                                       i, j, a(i, j), to_string(s.kind())),
+                           "choose a structure that holds every non-zero entry");
     return {s, std::move(values)};
 }
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "pibinn/error.hpp"
+#include "problem/random_mask.hpp"
 
 namespace pibinn {
 
@@ -12,13 +13,14 @@ namespace {
 
 constexpr std::size_t kRowsPerTask = 64;
 
-Structure structure_of(const SyntheticSpec& spec) {
+Structure structure_of(const SyntheticSpec& spec, std::uint64_t seed) {
     switch (spec.structure) {
         case StructureKind::dense:
             return Structure::dense(spec.m, spec.n);
         case StructureKind::repeated:
             return Structure::repeated(spec.m, spec.n, spec.repeat);
         case StructureKind::blocks: {
+            if (!spec.blocks.empty()) return Structure::blocks(spec.blocks);
             const std::vector<std::pair<std::size_t, std::size_t>> shapes(spec.repeat,
                                                                           {spec.m, spec.n});
             return Structure::blocks(shapes);
@@ -26,8 +28,7 @@ Structure structure_of(const SyntheticSpec& spec) {
         case StructureKind::mask:
             break;
     }
-    fail_usage("a synthetic problem cannot invent a mask",
-               "give the operator as a file, or use dense, repeated or blocks");
+    return random_mask(spec.m, spec.n, spec.mask_density, seed);
 }
 
 DataSet draw_set(const SyntheticSpec& spec, const Operator& op, std::size_t count,
@@ -90,8 +91,8 @@ void add_noise(BatchView y, double noise_std, std::uint64_t seed, Purpose purpos
 }
 
 Problem make_synthetic(const SyntheticSpec& spec, std::uint64_t seed, ThreadPool& pool) {
-    return make_synthetic(spec, Operator::random(structure_of(spec), spec.ensemble, seed), seed,
-                          pool);
+    return make_synthetic(spec, Operator::random(structure_of(spec, seed), spec.ensemble, seed),
+                          seed, pool);
 }
 
 Problem make_synthetic(const SyntheticSpec& spec, Operator op, std::uint64_t seed,

@@ -31,24 +31,6 @@ void add(Text& text, fmt::format_string<Args...> format, Args&&... args) {
     fmt::format_to(std::back_inserter(text), format, std::forward<Args>(args)...);
 }
 
-/// A gnuplot string in which only letters and spaces stand as they are: quotes, backticks (which
-/// would run a program), macros and escapes all become \ooo, and digits too, since gnuplot reads
-/// on past the third. Single quotes are no way out: gnuplot 5.4 takes a doubled one at the start of
-/// a string for its end. Control characters become spaces.
-std::string quoted(const std::string& text) {
-    std::string result = "\"";
-    for (const char c : text) {
-        const auto code = static_cast<unsigned char>(c);
-        if (code < 0x20 || code == 0x7f)
-            result += ' ';
-        else if (code >= 0x80 || std::isalpha(code) || c == ' ')
-            result += c;
-        else
-            result += fmt::format("\\{:03o}", code);
-    }
-    return result + "\"";
-}
-
 std::string ink() { return fmt::format("#{:02x}{:02x}{:02x}", kInk[0], kInk[1], kInk[2]); }
 
 std::string color_of(const Series& s) {
@@ -58,7 +40,7 @@ std::string color_of(const Series& s) {
 void add_axis(Text& text, char name, const Axis& axis, Range range) {
     add(text, "set {}range [{:.12g}:{:.12g}]\n", name, range.low, range.high);
     if (!axis.label.empty()) {
-        add(text, "set {}label {} offset {} textcolor rgb '{}'\n", name, quoted(axis.label),
+        add(text, "set {}label {} offset {} textcolor rgb '{}'\n", name, gnuplot_quoted(axis.label),
             name == 'x' ? "0, 0.8" : "0.2, 0", ink());
     }
     if (axis.scale == Axis::Scale::log) {
@@ -113,7 +95,7 @@ std::size_t add_vertical_lines(Text& text, const Plot& plot, Range x) {
         add(text,
             "set label {} at graph {:.4f}, graph 1 offset 0, character {:.2f} left noenhanced "
             "textcolor rgb '{}'\n",
-            quoted(line.label), left, 0.7 + 1.1 * static_cast<double>(row), kMuted);
+            gnuplot_quoted(line.label), left, 0.7 + 1.1 * static_cast<double>(row), kMuted);
     }
     return row_ends.size();
 }
@@ -128,7 +110,7 @@ void add_horizontal_lines(Text& text, const Plot& plot) {
             add(text,
                 "set label {} at graph 0.99, first {:.12g} offset 0, character 0.5 right "
                 "noenhanced textcolor rgb '{}'\n",
-                quoted(line.label), line.at, kMuted);
+                gnuplot_quoted(line.label), line.at, kMuted);
     }
 }
 
@@ -150,7 +132,7 @@ bool add_data(Text& text, const Plot& plot, const Series& s, std::size_t index) 
 
 /// The clauses of the plot command that draw one series.
 std::string clauses(const Series& s, std::size_t index) {
-    const std::string title = s.label.empty() ? "notitle" : "title " + quoted(s.label);
+    const std::string title = s.label.empty() ? "notitle" : "title " + gnuplot_quoted(s.label);
     const std::string data = fmt::format("$data{} using 1:2", index);
     const std::string color = fmt::format("lc rgb '{}'", color_of(s));
     const char* width = s.faint ? "1" : "2.2";
@@ -177,6 +159,20 @@ std::string clauses(const Series& s, std::size_t index) {
 
 }  // namespace
 
+std::string gnuplot_quoted(const std::string& text) {
+    std::string result = "\"";
+    for (const char c : text) {
+        const auto code = static_cast<unsigned char>(c);
+        if (code < 0x20 || code == 0x7f)
+            result += ' ';
+        else if (code >= 0x80 || std::isalpha(code) || c == ' ')
+            result += c;
+        else
+            result += fmt::format("\\{:03o}", code);
+    }
+    return result + "\"";
+}
+
 std::string gnuplot_script(const Plot& plot, const std::string& terminal) {
     const PlotRanges ranges = plot_ranges(plot);
     Text text;
@@ -193,7 +189,7 @@ std::string gnuplot_script(const Plot& plot, const std::string& terminal) {
     add_horizontal_lines(text, plot);
     if (!plot.title.empty())
         add(text, "set title {} offset 0, character {:.1f} textcolor rgb '{}'\n",
-            quoted(plot.title), 1.1 * static_cast<double>(rows), ink());
+            gnuplot_quoted(plot.title), 1.1 * static_cast<double>(rows), ink());
     add(text, "set tmargin {:.1f}\n",
         0.7 + 1.1 * static_cast<double>(rows) + (plot.title.empty() ? 0.0 : 1.8));
 

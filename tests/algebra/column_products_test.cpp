@@ -11,11 +11,13 @@ namespace {
 
 struct Shape {
     std::size_t m, n, rows;
-    double density;
+    double density;    ///< of the batch
+    double links = 1;  ///< the share of links: a mask below 1
 };
 
 std::ostream& operator<<(std::ostream& out, const Shape& s) {
-    return out << s.m << "x" << s.n << ", " << s.rows << " rows, density " << s.density;
+    return out << s.m << "x" << s.n << ", " << s.rows << " rows, density " << s.density
+               << ", links " << s.links;
 }
 
 /// Every instruction set this processor has: a kernel that is right on one can fail on another.
@@ -35,16 +37,33 @@ std::vector<OnTarget> on_every_target(std::initializer_list<Shape> shapes) {
     return all;
 }
 
+/// The links of a mask, drawn; nothing for a full block.
+struct Pattern {
+    explicit Pattern(const Shape& shape) {
+        if (shape.links == 1) return;
+        Stream stream(8, Purpose::tests);
+        offsets.push_back(0);
+        for (std::size_t j = 0; j < shape.n; ++j) {
+            for (std::uint32_t i = 0; i < shape.m; ++i)
+                if (i == j % shape.m || stream.bernoulli(shape.links)) rows.push_back(i);
+            offsets.push_back(static_cast<std::uint32_t>(rows.size()));
+        }
+    }
+    std::vector<std::uint32_t> offsets, rows;
+};
+
 /// Numbers for all four products of one block, padded, and the products by their definition.
 class ColumnProductsOf : public testing::TestWithParam<OnTarget> {
 protected:
     using Rows = AlignedBuffer<float>;
 
     ColumnProductsOf()
-        : block_{GetParam().shape.m, GetParam().shape.n, {}, {}},
+        : pattern_(GetParam().shape),
+          block_{GetParam().shape.m, GetParam().shape.n, pattern_.offsets, pattern_.rows},
           products_(block_),
           rows_(GetParam().shape.rows),
           links_(draw(block_.links())),
+          whole_(block_.m, block_.n),
           columns_(products_.size()),
           by_row_(products_.size()),
           v_(rows_ * products_.m_stride()),
@@ -52,6 +71,8 @@ protected:
           indices_(rows_ * (products_.n_stride() + kPad)),
           counts_(rows_) {
         hwy::GetChosenTarget().Update(GetParam().target);
+        for_each_link(
+            [&](std::size_t r, std::size_t j, std::size_t l) { whole_(r, j) = links_[l]; });
         products_.lay_out(links_, columns_);
         products_.lay_out_rows(links_, by_row_);
         for (std::size_t i = 0; i < rows_; ++i) {
@@ -71,7 +92,16 @@ protected:
     std::size_t n() const { return block_.n; }
     float& v(std::size_t i, std::size_t r) { return v_[i * products_.m_stride() + r]; }
     float& c(std::size_t i, std::size_t j) { return c_[i * products_.n_stride() + j]; }
-    double w(std::size_t r, std::size_t j) const { return links_[j * m() + r]; }
+    double w(std::size_t r, std::size_t j) const { return whole_(r, j); }
+    template <class Visit>
+    void for_each_link(Visit&& visit) const {
+        for (std::size_t j = 0; j < n(); ++j)
+            if (block_.full())
+                for (std::size_t r = 0; r < m(); ++r) visit(r, j, j * m() + r);
+            else
+                for (std::size_t l = block_.offsets[j]; l < block_.offsets[j + 1]; ++l)
+                    visit(std::size_t{block_.rows[l]}, j, l);
+    }
     Supports supports() const {
         return {indices_.data(), counts_.data(), products_.n_stride() + kPad};
     }
@@ -94,10 +124,13 @@ private:
     Stream stream_{7, Purpose::weights, 0};
 
 protected:
+    Pattern pattern_;
     LinkBlock block_;
     ColumnProducts products_;
     std::size_t rows_;
-    Rows links_, columns_, by_row_, v_, c_;
+    Rows links_;
+    Matrix<double> whole_;
+    Rows columns_, by_row_, v_, c_;
     std::vector<std::uint32_t> indices_, counts_;
 };
 
@@ -135,16 +168,15 @@ TEST_P(ColumnProductsOf, OuterIsSubtractedAndAddedBack) {
     products_.outer(rows_, c_.data(), supports(), v_.data(), dw.data());
     AlignedBuffer<float> total(links_.begin(), links_.end());
     products_.add_back(dw, total);
-    for (std::size_t j = 0; j < n(); ++j)
-        for (std::size_t r = 0; r < m(); ++r) {
-            double sum = w(r, j);
-            for (std::size_t i = 0; i < rows_; ++i) sum -= c(i, j) * v(i, r);
-            ASSERT_NEAR(total[j * m() + r], sum, tolerance(rows_));
-        }
+    for_each_link([&](std::size_t r, std::size_t j, std::size_t l) {
+        double sum = w(r, j);
+        for (std::size_t i = 0; i < rows_; ++i) sum -= c(i, j) * v(i, r);
+        ASSERT_NEAR(total[l], sum, tolerance(rows_));
+    });
 }
 
-// Odd shapes for every tail, few and many non-zero entries for the sparse and the dense way, and a
-// block too large for our own dense product.
+// Odd shapes for every tail, few and many non-zero entries for the sparse and the dense way, a
+// block too large for our own dense product, and masks with every number of signals side by side.
 INSTANTIATE_TEST_SUITE_P(Shapes, ColumnProductsOf,
                          testing::ValuesIn(on_every_target({{1, 1, 1, 1.0},
                                                             {3, 5, 2, 0.5},
@@ -157,7 +189,14 @@ INSTANTIATE_TEST_SUITE_P(Shapes, ColumnProductsOf,
                                                             {50, 100, 61, 0.6},
                                                             {150, 40, 20, 0.1},
                                                             {200, 200, 9, 0.1},
-                                                            {200, 200, 9, 0.9}})));
+                                                            {200, 200, 9, 0.9},
+                                                            {1, 3, 1, 1.0, 0.5},
+                                                            {5, 2, 16, 0.5, 0.1},
+                                                            {13, 29, 7, 0.3, 0.3},
+                                                            {13, 29, 33, 0.3, 0.3},
+                                                            {40, 70, 48, 0.1, 0.05},
+                                                            {40, 70, 64, 0.9, 0.9},
+                                                            {17, 33, 130, 0.2, 0.2}})));
 
 }  // namespace
 }  // namespace pibinn::cpu

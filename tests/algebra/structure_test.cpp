@@ -121,6 +121,9 @@ TEST(Structure, RefusesMasksThatLie) {
     EXPECT_EQ(mask({0, 2, 3}, {1, 0, 2}), "the mask's rows of column 0 are not ascending below 3");
     EXPECT_EQ(mask({0, 2, 3}, {0, 0, 2}), "the mask's rows of column 0 are not ascending below 3");
     EXPECT_EQ(mask({0, 2, 3}, {0, 1, 1}), "the mask leaves measurement (row) 2 without links");
+    // Fewer links than rows.
+    EXPECT_EQ(mask({0, 1, 2}, {0, 2}), "the mask leaves measurement (row) 1 without links");
+    EXPECT_EQ(mask({0, 1, 2}, {0, 0}), "the mask leaves measurement (row) 1 without links");
 }
 
 TEST(Structure, KindsAreNamedAsInTheConfiguration) {

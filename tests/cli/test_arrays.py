@@ -156,7 +156,7 @@ def test_eval_refuses_signals_that_do_not_fit(work):
 @pytest.mark.parametrize("operator, options, words", [
     (np.ones((4, 6)), [], ["expected 4 measurements", "got 6"]),
     (np.zeros((6, 10)), [], ["is zero"]),
-    (np.ones((6, 10)), ["--structure", "blocks", "--repeat", "2"], ["entry (0, 5)"]),
+    (np.ones((6, 10)), ["--structure", "blocks", "--repeat", "2"], ["row 0, column 5"]),
     (np.ones((6, 10)), ["--structure", "blocks", "--repeat", "4"], ["4 equal blocks"]),
     (np.ones((6, 10)), ["--structure", "repeatd"], ["did you mean 'repeated'?"]),
     (np.ones((6, 10)), ["--repeat", "0"], ["--repeat 0"]),

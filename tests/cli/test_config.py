@@ -159,7 +159,7 @@ def test_an_operator_file_serves_a_synthetic_problem(arrays):
     ("[problem]\nkind = 'arrays'\n", "", ["operator", "problem.operator"]),
     ("[problem]\nx = 'x.npy'\n", "", ["arrays"]),
     ("[problem]\noperator = 'gausian'\n", ":2:", ["did you mean 'gaussian'?"]),
-    ("[problem]\nstructure = 'mask'\n", "", ["mask"]),
+    ("[problem]\nstructure = 'mask'\nmask_density = 2\n", ":3:", ["mask_density"]),
     ("problem = 3\n", ":1:", ["section"]),
     ("[model]\nweights = 'one-bits'\n", ":2:", ["did you mean 'one-bit'?"]),
     ("[model]\nactivation = 'sofd'\n", ":2:", ["did you mean 'soft'?"]),

@@ -199,6 +199,48 @@ TEST(BitCount, CountsLinksOfTheStructureOnly) {
     EXPECT_EQ(bits.momentum, 640u);
 }
 
+TEST(LinkShare, FallsBelowOneBitADenseWeight) {
+    NetworkSpec spec;
+    spec.layers = 20;
+    const LinkShare dense = link_share(spec, Structure::dense(50, 100));
+    EXPECT_EQ(dense.links, 100000u);
+    EXPECT_EQ(dense.dense_weights, 100000u);
+    EXPECT_EQ(dense.bits_per_dense_weight, 1.0);
+    // The paper's 5000 x 10000 operator: 100 K one-bit links.
+    const LinkShare repeated = link_share(spec, Structure::repeated(50, 100, 100));
+    EXPECT_EQ(repeated.links, 100000u);
+    EXPECT_EQ(repeated.dense_weights, 20u * 5000 * 10000);
+    EXPECT_DOUBLE_EQ(repeated.bits_per_dense_weight, 1e-4);
+    // [Phi1 0; 0 Phi2] has half the links.
+    const std::vector<std::pair<std::size_t, std::size_t>> two{{16, 32}, {16, 32}};
+    EXPECT_EQ(link_share(spec, Structure::blocks(two)).bits_per_dense_weight, 0.5);
+    spec.weights = WeightKind::ternary;
+    EXPECT_EQ(link_share(spec, Structure::blocks(two)).bits_per_dense_weight, 1.0);
+    spec.architecture = Architecture::fcn;
+    EXPECT_EQ(link_share(spec, Structure::dense(50, 100)).bits_per_dense_weight, 2.0);
+}
+
+TEST(BitCount, NeedsNoModel) {
+    for (auto structure : {StructureKind::dense, StructureKind::repeated, StructureKind::blocks,
+                           StructureKind::mask})
+        for (auto weights : {WeightKind::real, WeightKind::one_bit, WeightKind::one_bit_layer,
+                             WeightKind::one_bit_channel, WeightKind::ternary})
+            for (const Update& update : {Update::plain(), Update::accelerated()}) {
+                NetworkSpec spec;
+                spec.layers = 3;
+                spec.weights = weights;
+                spec.update = update;
+                const Operator op =
+                    Operator::random(some_structure(structure), OperatorEnsemble::gaussian, 4);
+                const Model model = some_model(spec, op);
+                const BitCount bits = count_bits(spec, op.structure(), op.is_sign());
+                EXPECT_EQ(bits.weights, bits_per_link(weights) * model.links());
+                EXPECT_EQ(bits.thresholds, 32 * model.theta.size());
+                EXPECT_EQ(bits.momentum, 32 * (model.beta.size() + model.omega.size()));
+                EXPECT_EQ(bits.total, count_bits(model).total);
+            }
+}
+
 TEST(UntrainedModel, IsTheSolversFirstIterations) {
     ThreadPool pool(1);
     const Operator op = Operator::random(Structure::dense(8, 12), OperatorEnsemble::gaussian, 1);

@@ -115,12 +115,13 @@ TEST(Operator, FromDenseNamesTheEntryThatDoesNotFit) {
     Matrix<float> a =
         Operator::random(Structure::repeated(2, 3, 2), OperatorEnsemble::rademacher, 8).to_dense();
     a(1, 4) = 0.5F;
-    EXPECT_EQ(refusal([&] { Operator::from_dense(a, Structure::repeated(2, 3, 2)); }),
-              "entry (1, 4) is 0.5, but the structure 'repeated' has no link there");
+    EXPECT_EQ(
+        refusal([&] { Operator::from_dense(a, Structure::repeated(2, 3, 2)); }),
+        "the entry of row 1, column 4 is 0.5, but the structure 'repeated' has no link there");
     a(1, 4) = 0;
     a(2, 3) = 9;
-    EXPECT_EQ(refusal([&] { Operator::from_dense(a, Structure::repeated(2, 3, 2)); }).substr(0, 23),
-              "entry (2, 3) is 9, but ");
+    EXPECT_EQ(refusal([&] { Operator::from_dense(a, Structure::repeated(2, 3, 2)); }).substr(0, 39),
+              "the entry of row 2, column 3 is 9, but ");
     EXPECT_NO_THROW(Operator::from_dense(a, blocks({{2, 3}, {2, 3}})));
     EXPECT_EQ(refusal([&] { Operator::from_dense(a, Structure::dense(2, 3)); }),
               "the structure is 2 x 3, the matrix 4 x 6");

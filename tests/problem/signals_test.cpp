@@ -147,7 +147,42 @@ TEST(SyntheticProblem, TakesTheStructureAskedFor) {
     EXPECT_EQ(make_synthetic(spec, 9, pool).op.structure().links(), 72u);
     spec.structure = StructureKind::dense;
     EXPECT_EQ(make_synthetic(spec, 9, pool).op.structure(), Structure::dense(4, 6));
+}
+
+TEST(SyntheticProblem, TakesBlocksOfDifferentSizes) {
+    ThreadPool pool(1);
+    SyntheticSpec spec;
+    spec.structure = StructureKind::blocks;
+    spec.blocks = {{16, 32}, {5, 7}};
+    spec.train = spec.test = 2;
+    const Problem p = make_synthetic(spec, 9, pool);
+    EXPECT_EQ(p.op.structure(), Structure::blocks(spec.blocks));
+    EXPECT_EQ(p.train.x.cols(), 39u);
+}
+
+TEST(SyntheticProblem, DrawsAMaskThatLinksEveryRowAndColumn) {
+    ThreadPool pool(1);
+    SyntheticSpec spec;
     spec.structure = StructureKind::mask;
+    spec.m = 200;
+    spec.n = 400;
+    spec.mask_density = 0.05;
+    spec.train = spec.test = 2;
+    const Structure s = make_synthetic(spec, 9, pool).op.structure();
+    EXPECT_NEAR(static_cast<double>(s.links()) / 80000, 0.05, 5 * std::sqrt(0.05 * 0.95 / 80000));
+    EXPECT_EQ(make_synthetic(spec, 9, pool).op.structure(), s);
+    EXPECT_FALSE(make_synthetic(spec, 10, pool).op.structure() == s);
+    // So few that most rows and columns get their only link from the rule that none goes without;
+    // the structure itself refuses the others.
+    for (const auto& [m, n] : {std::pair{30, 7}, std::pair{7, 30}, std::pair{1, 1}}) {
+        spec.m = static_cast<std::size_t>(m);
+        spec.n = static_cast<std::size_t>(n);
+        spec.mask_density = 1e-6;
+        EXPECT_LE(make_synthetic(spec, 9, pool).op.structure().links(), spec.m + spec.n);
+        spec.mask_density = 1;
+        EXPECT_EQ(make_synthetic(spec, 9, pool).op.structure().links(), spec.m * spec.n);
+    }
+    spec.mask_density = 0;
     EXPECT_THROW(make_synthetic(spec, 9, pool), Error);
 }
 

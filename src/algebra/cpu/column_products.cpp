@@ -20,21 +20,11 @@ constexpr std::size_t kDenseGather = 45;
 constexpr std::size_t kDenseOuter = 20;
 constexpr std::size_t kDenseDots = 28;
 
-/// Calls visit(row, entry, link, measurement) for the links of every supported entry of a mask.
-template <class Visit>
-void for_supported_links(const LinkBlock& block, std::size_t rows, const Supports& s,
-                         Visit&& visit) {
-    for (std::size_t i = 0; i < rows; ++i)
-        for (std::size_t e = 0; e < s.counts[i]; ++e) {
-            const std::size_t j = s.indices[i * s.stride + e];
-            for (std::size_t l = block.offsets[j]; l < block.offsets[j + 1]; ++l)
-                visit(i, j, l, std::size_t{block.rows[l]});
-        }
-}
-
 }  // namespace
 
-ColumnProducts::ColumnProducts(const LinkBlock& block) : block_(block) {}
+ColumnProducts::ColumnProducts(const LinkBlock& block) : block_(block) {
+    if (!block.full()) mask_.emplace(block);
+}
 
 std::size_t ColumnProducts::size() const {
     return block_.full() ? std::max(n() * m_stride(), m() * n_stride()) : block_.links();
@@ -56,12 +46,14 @@ void ColumnProducts::lay_out(std::span<const float> links, std::span<float> colu
     if (block_.full())
         pad_columns(n(), m(), links.data(), columns.data());
     else
-        std::copy(links.begin(), links.end(), columns.begin());
+        mask_->lay_out(links, columns);
 }
 
 void ColumnProducts::lay_out_rows(std::span<const float> links, std::span<float> by_row) const {
-    if (block_.full() && in_cache())
-        transpose(n(), m(), links.data(), by_row.data(), n_stride());
+    if (!block_.full())
+        std::copy(links.begin(), links.end(), by_row.begin());
+    else if (in_cache())
+        transpose(n(), m(), links.data(), m(), by_row.data(), n_stride());
     else
         lay_out(links, by_row);  // a BLAS packs whatever it gets
 }
@@ -70,38 +62,25 @@ void ColumnProducts::add_back(std::span<const float> columns, std::span<float> l
     if (block_.full())
         add_padded_columns(n(), m(), columns.data(), links.data());
     else
-        for (std::size_t l = 0; l < links.size(); ++l) links[l] += columns[l];
+        mask_->add_back(columns, links);
 }
 
-void ColumnProducts::all_dots(std::size_t rows, const float* v, const float* by_row,
-                              float* q) const {
-    if (block_.full() && in_cache()) {
+void ColumnProducts::all_dots(std::size_t rows, const float* v, const float* by_row, float* q) {
+    if (mask_) {
+        mask_->dots(rows, v, by_row, q);
+    } else if (in_cache()) {
         multiply_dense({rows, m(), n_stride(), v, m_stride(), 1, by_row, q});
-        return;
-    }
-    if (block_.full()) {
+    } else {
         multiply<float>(ConstView(v, rows, m(), m_stride()), false,
                         ConstView(by_row, n(), m(), m_stride()), true,
                         View(q, rows, n(), n_stride()));
-        return;
     }
-    for (std::size_t i = 0; i < rows; ++i)
-        for (std::size_t j = 0; j < n(); ++j) {
-            float sum = 0;
-            for (std::size_t l = block_.offsets[j]; l < block_.offsets[j + 1]; ++l)
-                sum += by_row[l] * v[i * m_stride() + block_.rows[l]];
-            q[i * n_stride() + j] = sum;
-        }
 }
 
 void ColumnProducts::gather(std::size_t rows, const float* c, Supports s, const float* w,
-                            float* v) const {
-    if (!block_.full()) {
-        std::fill_n(v, rows * m_stride(), 0.0F);
-        for_supported_links(block_, rows, s,
-                            [&](std::size_t i, std::size_t j, std::size_t l, std::size_t row) {
-                                v[i * m_stride() + row] += w[l] * c[i * n_stride() + j];
-                            });
+                            float* v) {
+    if (mask_) {
+        mask_->gather(rows, c, w, v);
     } else if (!denser_than(kDenseGather, rows, s)) {
         gather_columns(column_args(rows, s), c, w, v);
     } else if (in_cache()) {
@@ -113,12 +92,9 @@ void ColumnProducts::gather(std::size_t rows, const float* c, Supports s, const 
 }
 
 void ColumnProducts::outer(std::size_t rows, const float* c, Supports s, const float* v,
-                           float* dw) const {
-    if (!block_.full()) {
-        for_supported_links(block_, rows, s,
-                            [&](std::size_t i, std::size_t j, std::size_t l, std::size_t row) {
-                                dw[l] -= c[i * n_stride() + j] * v[i * m_stride() + row];
-                            });
+                           float* dw) {
+    if (mask_) {
+        mask_->outer(rows, c, v, dw);
     } else if (!denser_than(kDenseOuter, rows, s)) {
         outer_columns(column_args(rows, s), c, v, dw);
     } else if (in_cache()) {
@@ -130,20 +106,11 @@ void ColumnProducts::outer(std::size_t rows, const float* c, Supports s, const f
 }
 
 void ColumnProducts::support_dots(std::size_t rows, const float* v, Supports s, const float* w,
-                                  const float* by_row, float* c) const {
-    if (!block_.full()) {
-        for (std::size_t i = 0; i < rows; ++i)
-            for (std::size_t e = 0; e < s.counts[i]; ++e)
-                c[i * n_stride() + s.indices[i * s.stride + e]] = 0;
-        for_supported_links(block_, rows, s,
-                            [&](std::size_t i, std::size_t j, std::size_t l, std::size_t row) {
-                                c[i * n_stride() + j] += w[l] * v[i * m_stride() + row];
-                            });
-    } else if (denser_than(kDenseDots, rows, s)) {
+                                  const float* by_row, float* c) {
+    if (mask_ || denser_than(kDenseDots, rows, s))
         all_dots(rows, v, by_row, c);
-    } else {
+    else
         dot_columns(column_args(rows, s), v, w, c);
-    }
 }
 
 }  // namespace pibinn::cpu

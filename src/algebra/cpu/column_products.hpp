@@ -1,16 +1,19 @@
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "algebra/backend.hpp"
+#include "algebra/cpu/mask_products.hpp"
 #include "algebra/cpu/row_kernels.hpp"
 
 namespace pibinn::cpu {
 
 /// The links of one block, laid out for the kernels, and the four products a layer needs of them.
 /// A full block is kept in two layouts: n padded columns of m, and for the products that ask for
-/// every output, m padded rows of n. A mask stays a list of links. Each product takes the sparse
-/// way (supports only) or the dense one (matrix product), whichever costs less.
+/// every output, m padded rows of n. A mask is a list of links, in link order instead of the rows
+/// and by measurement instead of the columns. Each product of a full block takes the sparse way
+/// (supports only) or the dense one (matrix product), whichever costs less.
 class ColumnProducts {
 public:
     explicit ColumnProducts(const LinkBlock& block);
@@ -28,14 +31,14 @@ public:
     void add_back(std::span<const float> columns, std::span<float> links) const;
 
     /// q = v W: all outputs, whether they survive the threshold or not. W by row.
-    void all_dots(std::size_t rows, const float* v, const float* by_row, float* q) const;
+    void all_dots(std::size_t rows, const float* v, const float* by_row, float* q);
     /// v = c W^T over the supports of c.
-    void gather(std::size_t rows, const float* c, Supports s, const float* w, float* v) const;
+    void gather(std::size_t rows, const float* c, Supports s, const float* w, float* v);
     /// dw -= c^T v over the supports of c.
-    void outer(std::size_t rows, const float* c, Supports s, const float* v, float* dw) const;
+    void outer(std::size_t rows, const float* c, Supports s, const float* v, float* dw);
     /// c = v W at the supports only; other entries of c are left undefined. W in both layouts.
     void support_dots(std::size_t rows, const float* v, Supports s, const float* w,
-                      const float* by_row, float* c) const;
+                      const float* by_row, float* c);
 
 private:
     /// Whether more than `percent` of the entries are in the supports.
@@ -45,6 +48,7 @@ private:
     ColumnArgs column_args(std::size_t rows, const Supports& s) const;
 
     LinkBlock block_;
+    std::optional<MaskProducts> mask_;  ///< of a block that is not full
 };
 
 }  // namespace pibinn::cpu

@@ -96,18 +96,18 @@ void MultiplyDense(const DenseArgs& args) { Product<false>(args); }
 void SubtractDense(const DenseArgs& args) { Product<true>(args); }
 
 void Transpose(std::size_t rows, std::size_t cols, const float* HWY_RESTRICT from,
-               float* HWY_RESTRICT to, std::size_t to_stride) {
+               std::size_t from_stride, float* HWY_RESTRICT to, std::size_t to_stride) {
     std::size_t i = 0;
 #if HWY_TARGET != HWY_SCALAR  // which has nothing to interleave
     const hn::FixedTag<float, 4> d;
     for (; i + 4 <= rows; i += 4) {
         std::size_t j = 0;
         for (; j + 4 <= cols; j += 4) {
-            const float* tile = from + i * cols + j;
+            const float* tile = from + i * from_stride + j;
             const auto r0 = hn::LoadU(d, tile);
-            const auto r1 = hn::LoadU(d, tile + cols);
-            const auto r2 = hn::LoadU(d, tile + 2 * cols);
-            const auto r3 = hn::LoadU(d, tile + 3 * cols);
+            const auto r1 = hn::LoadU(d, tile + from_stride);
+            const auto r2 = hn::LoadU(d, tile + 2 * from_stride);
+            const auto r3 = hn::LoadU(d, tile + 3 * from_stride);
             const auto even_low = hn::InterleaveLower(d, r0, r2);
             const auto even_high = hn::InterleaveUpper(d, r0, r2);
             const auto odd_low = hn::InterleaveLower(d, r1, r3);
@@ -120,11 +120,11 @@ void Transpose(std::size_t rows, std::size_t cols, const float* HWY_RESTRICT fro
         }
         for (; j < cols; ++j)
             for (std::size_t l = 0; l < 4; ++l)
-                to[j * to_stride + i + l] = from[(i + l) * cols + j];
+                to[j * to_stride + i + l] = from[(i + l) * from_stride + j];
     }
 #endif
     for (; i < rows; ++i)
-        for (std::size_t j = 0; j < cols; ++j) to[j * to_stride + i] = from[i * cols + j];
+        for (std::size_t j = 0; j < cols; ++j) to[j * to_stride + i] = from[i * from_stride + j];
 }
 
 // Calls body(tag, link, padded) for whole vectors of every column, then number by number: a masked
@@ -174,9 +174,9 @@ HWY_EXPORT(AddPaddedColumns);
 void multiply_dense(const DenseArgs& args) { HWY_DYNAMIC_DISPATCH(MultiplyDense)(args); }
 void subtract_dense(const DenseArgs& args) { HWY_DYNAMIC_DISPATCH(SubtractDense)(args); }
 
-void transpose(std::size_t rows, std::size_t cols, const float* from, float* to,
-               std::size_t to_stride) {
-    HWY_DYNAMIC_DISPATCH(Transpose)(rows, cols, from, to, to_stride);
+void transpose(std::size_t rows, std::size_t cols, const float* from, std::size_t from_stride,
+               float* to, std::size_t to_stride) {
+    HWY_DYNAMIC_DISPATCH(Transpose)(rows, cols, from, from_stride, to, to_stride);
 }
 
 void pad_columns(std::size_t count, std::size_t length, const float* links, float* columns) {

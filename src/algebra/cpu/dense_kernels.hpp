@@ -21,9 +21,10 @@ void multiply_dense(const DenseArgs& args);
 /// c -= a b
 void subtract_dense(const DenseArgs& args);
 
-/// to[j * to_stride + i] = from[i * cols + j]; what stands beyond `rows` in a row of `to` stays.
-void transpose(std::size_t rows, std::size_t cols, const float* from, float* to,
-               std::size_t to_stride);
+/// to[j * to_stride + i] = from[i * from_stride + j]; what stands beyond `rows` in a row of `to`
+/// stays.
+void transpose(std::size_t rows, std::size_t cols, const float* from, std::size_t from_stride,
+               float* to, std::size_t to_stride);
 
 /// columns = links, each run of `length` numbers padded (row_kernels.hpp); the padding stays.
 void pad_columns(std::size_t count, std::size_t length, const float* links, float* columns);

@@ -102,9 +102,11 @@ void apply_links(const Structure& s, std::span<const T> values, MatrixView<const
                 const auto in = x.row(r);
                 const auto out = y.row(r);
                 std::fill(out.begin(), out.end(), T{0});
-                for (std::size_t j = 0; j < in.size(); ++j)
+                for (std::size_t j = 0; j < in.size(); ++j) {
+                    if (in[j] == T{0}) continue;  // most entries of a sparse signal
                     for (std::size_t l = offsets[j]; l < offsets[j + 1]; ++l)
                         out[rows[l]] += values[l] * in[j];
+                }
             }
         });
         return;

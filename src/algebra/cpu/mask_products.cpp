@@ -1,0 +1,65 @@
+#include "algebra/cpu/mask_products.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "algebra/cpu/dense_kernels.hpp"
+#include "algebra/cpu/mask_kernels.hpp"
+#include "algebra/cpu/row_kernels.hpp"
+
+namespace pibinn::cpu {
+
+MaskProducts::MaskProducts(const LinkBlock& block)
+    : block_(block), offsets_(block.m + 1, 0), columns_(block.links()), links_(block.links()) {
+    for (const std::uint32_t row : block.rows) ++offsets_[row + 1];
+    std::partial_sum(offsets_.begin(), offsets_.end(), offsets_.begin());
+    std::vector<std::uint32_t> next(offsets_.begin(), offsets_.end() - 1);
+    for (std::uint32_t j = 0; j < block.n; ++j)
+        for (std::uint32_t l = block.offsets[j]; l < block.offsets[j + 1]; ++l) {
+            const std::uint32_t at = next[block.rows[l]]++;
+            columns_[at] = j;
+            links_[at] = l;
+        }
+}
+
+void MaskProducts::lay_out(std::span<const float> links, std::span<float> by_measurement) const {
+    for (std::size_t e = 0; e < links_.size(); ++e) by_measurement[e] = links[links_[e]];
+}
+
+void MaskProducts::add_back(std::span<const float> by_measurement, std::span<float> links) const {
+    for (std::size_t e = 0; e < links_.size(); ++e) links[links_[e]] += by_measurement[e];
+}
+
+std::size_t MaskProducts::set_side_by_side(std::size_t rows, std::size_t count, const float* from,
+                                           Rows& to) {
+    const std::size_t stride = padded(rows);
+    to.resize(std::max(to.size(), count * stride));
+    if (stride != rows) std::fill_n(to.begin(), count * stride, 0.0F);
+    transpose(rows, count, from, padded(count), to.data(), stride);
+    return stride;
+}
+
+void MaskProducts::dots(std::size_t rows, const float* v, const float* links, float* q) {
+    const std::size_t stride = set_side_by_side(rows, block_.m, v, by_measurement_);
+    by_entry_.resize(std::max(by_entry_.size(), block_.n * stride));
+    link_sums({block_.n, block_.offsets.data(), block_.rows.data(), stride}, links,
+              by_measurement_.data(), by_entry_.data());
+    transpose(block_.n, rows, by_entry_.data(), stride, q, padded(block_.n));
+}
+
+void MaskProducts::gather(std::size_t rows, const float* c, const float* by_measurement, float* v) {
+    const std::size_t stride = set_side_by_side(rows, block_.n, c, by_entry_);
+    by_measurement_.resize(std::max(by_measurement_.size(), block_.m * stride));
+    link_sums({block_.m, offsets_.data(), columns_.data(), stride}, by_measurement,
+              by_entry_.data(), by_measurement_.data());
+    transpose(block_.m, rows, by_measurement_.data(), stride, v, padded(block_.m));
+}
+
+void MaskProducts::outer(std::size_t rows, const float* c, const float* v, float* by_measurement) {
+    set_side_by_side(rows, block_.n, c, by_entry_);
+    const std::size_t stride = set_side_by_side(rows, block_.m, v, by_measurement_);
+    link_outer({block_.m, offsets_.data(), columns_.data(), stride}, by_measurement_.data(),
+               by_entry_.data(), by_measurement);
+}
+
+}  // namespace pibinn::cpu
