@@ -9,12 +9,13 @@
 #include "cli/arrays.hpp"
 #include "cli/model_text.hpp"
 #include "cli/pattern_file.hpp"
-#include "cli/table.hpp"
 #include "core/file.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/npy.hpp"
 #include "pibinn/npz.hpp"
 #include "pibinn/structure_finder.hpp"
+#include "report/numbers.hpp"
+#include "report/table.hpp"
 
 namespace pibinn::cli {
 
@@ -75,8 +76,8 @@ std::string factor_text(double factor) {
 }
 
 std::string fits_table(const NetworkSpec& spec, const StructureFinding& finding) {
-    Table table({"structure", "links a layer", "bits (paper)", "bits in all", "bits a dense weight",
-                 "times smaller"});
+    Table table = Table::of({"structure", "links a layer", "bits (paper)", "bits in all",
+                             "bits a dense weight", "times smaller"});
     const auto dense = static_cast<double>(bits_of(spec, finding, finding.fits[0]).paper);
     for (const StructureFit& fit : finding.fits) {
         const BitCount bits = bits_of(spec, finding, fit);
@@ -86,7 +87,7 @@ std::string fits_table(const NetworkSpec& spec, const StructureFinding& finding)
                    fmt::format("{:.3g}", link_share(spec, fit.structure).bits_per_dense_weight),
                    factor_text(dense / static_cast<double>(bits.paper))});
     }
-    return table.text();
+    return table_text(table);
 }
 
 std::string toml_string(const std::string& text) {
