@@ -62,38 +62,28 @@ Recipe paper_recipe(const NetworkSpec& spec) {
 }
 
 /// Signs, thresholds and scale together. What is best differs with depth (docs/results.md): five
-/// layers want few flips and fast scalars, deeper networks must be let to reorder their signs.
+/// layers want few flips and fast scalars, deeper networks must be let to reorder their signs. Of
+/// these a fifth flips to and fro until the end, so the stage ends with the mean of its weights.
 Stage joint_stage(const NetworkSpec& spec) {
     const bool plain = spec.update.is_plain();
     Stage joint;
     joint.name = "joint";
     joint.projection = Projection::lazy;
     joint.schedule = Schedule::cosine;
-    joint.epochs = 400;
-    joint.learning_rate = 3e-4;
-    joint.clip = 0.3;
-    joint.scale = 0.13;
+    joint.momentum = 0.99;
     if (spec.layers <= 7) {
+        joint.epochs = 400;
         joint.learning_rate = 3e-5;
         joint.scalar_rate = 40;
-        joint.clip = 0;
+        joint.average = 0.99;
         joint.scale = plain ? 0.15 : 0.12;
-    } else if (plain && spec.layers <= 15) {
-        joint.epochs = 600;
-        joint.learning_rate = 1e-4;
-        joint.scalar_rate = 10;
-        joint.clip = 0;
-    } else if (plain) {
-        joint.epochs = 600;
-    } else if (spec.layers <= 15) {
-        joint.epochs = 300;
-        joint.scalar_rate = 5;
-        joint.momentum = 0.99;
-        joint.scale = 0.09;
     } else {
-        joint.epochs = 300;
+        joint.epochs = plain ? 600 : 300;
+        joint.learning_rate = plain ? 2e-4 : 3e-4;
         joint.scalar_rate = 5;
-        joint.scale = 0.07;
+        joint.average = plain ? 0.997 : 0.99;
+        joint.clip = 0.3;
+        joint.scale = plain ? 0.14 : spec.layers <= 15 ? 0.09 : 0.07;
     }
     joint.trains_scale = spec.weights == WeightKind::one_bit;
     if (!joint.trains_scale) joint.scale = 0;
