@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string_view>
 
 #include "pibinn/matrix.hpp"
@@ -17,9 +18,29 @@ Batch read_npy(const std::filesystem::path& path);
 /// float32, little-endian, C order; the file appears whole or not at all.
 void write_npy(const std::filesystem::path& path, ConstBatchView values);
 
+class AtomicFile;
+
+/// The same, a few rows at a time: the file appears when all rows are there and commit() is called.
+class NpyWriter {
+public:
+    NpyWriter(const std::filesystem::path& path, std::size_t rows, std::size_t cols);
+    ~NpyWriter();
+
+    void write(ConstBatchView rows);
+    void commit();
+
+private:
+    std::unique_ptr<AtomicFile> file_;
+    std::size_t left_;  ///< rows still to come
+    std::size_t cols_;
+};
+
 /// Refuses a batch of no rows and one whose rows are not `cols` long. `noun` names what stands in
 /// a row ("measurements"), `path` where the batch came from; both are only told.
 void require_batch(ConstBatchView batch, std::size_t cols, std::string_view noun,
                    const std::filesystem::path& path);
+/// The same of a shape alone.
+void require_shape(std::size_t rows, std::size_t cols, std::size_t expected_cols,
+                   std::string_view noun, const std::filesystem::path& path);
 
 }  // namespace pibinn

@@ -18,6 +18,10 @@ enum class Purpose : std::uint32_t {
     weights = 6,
     shuffle = 7,
     augment = 8,
+    patches = 9,
+    split = 10,
+    train_disturbance = 11,
+    test_disturbance = 12,
     tests = 99,
 };
 

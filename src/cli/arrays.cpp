@@ -9,7 +9,7 @@
 #include "cli/console.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/npy.hpp"
-#include "pibinn/npz.hpp"
+#include "pibinn/array.hpp"
 
 namespace pibinn::cli {
 

@@ -27,6 +27,16 @@ std::string numbers_text(const Model& model) {
     return text;
 }
 
+std::string domain_text(const SignalDomain& domain) {
+    if (domain.plain()) return "";
+    std::string text = fmt::format("signals: basis {}", to_string(domain.basis.kind()));
+    if (domain.patch > 0) text += fmt::format(", patches of {0} x {0} pixels", domain.patch);
+    text += fmt::format(", normalisation {}", to_string(domain.normalize));
+    if (domain.mean != 0 || domain.deviation != 1)
+        text += fmt::format(" (mean {:.4g}, deviation {:.4g})", domain.mean, domain.deviation);
+    return text + fmt::format(", noise {:g}\n", domain.noise_std);
+}
+
 std::string metadata_text(const Model& model) {
     std::string text;
     for (const auto& [key, value] : model.metadata)
@@ -49,8 +59,9 @@ void run_inspect(const Arguments& arguments) {
     const Model model = load_model(file);
     const BitCount bits = count_bits(model);
     const auto bytes = std::filesystem::file_size(file);
-    console.say(fmt::format("{}\n{}\n{}\n{}file: {} bytes\n", model_line(model), bits_table(model),
-                            numbers_text(model), metadata_text(model), grouped(bytes)));
+    console.say(fmt::format("{}\n{}\n{}{}\n{}file: {} bytes\n", model_line(model),
+                            bits_table(model), numbers_text(model), domain_text(model.domain),
+                            metadata_text(model), grouped(bytes)));
     console.result({{"model", model_json(model)},
                     {"bits", bits_json(bits)},
                     {"architecture", to_string(model.spec.architecture)},
@@ -58,6 +69,8 @@ void run_inspect(const Arguments& arguments) {
                     {"n", model.op.cols()},
                     {"scale", model.scale()},
                     {"theta", model.theta},
+                    {"basis", to_string(model.domain.basis.kind())},
+                    {"patch", model.domain.patch},
                     {"metadata", model.metadata}});
 }
 

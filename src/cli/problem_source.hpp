@@ -17,8 +17,8 @@ Operator load_operator(const std::string& file, StructureKind structure, std::si
 /// The matrix that load_operator reads back: one repetition of the operator, zeros included.
 Matrix<float> operator_matrix(const Operator& op);
 
-/// The operator of a configuration alone.
-Operator make_operator(const Config& config, ThreadPool& pool);
+/// Operator and domain of a configuration; signals only where these follow from them.
+Problem make_frame(const Config& config, ThreadPool& pool);
 
 /// Operator, training and test set of a configuration.
 Problem make_problem(const Config& config, ThreadPool& pool);

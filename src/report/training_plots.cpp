@@ -140,6 +140,23 @@ Series entries(const std::string& label, const std::vector<float>& signal, Serie
     return series;
 }
 
+Series samples(const std::string& label, const std::vector<float>& signal, std::size_t color) {
+    return {label, counted(signal.size()), {signal.begin(), signal.end()}, Series::Style::line,
+            color, false};
+}
+
+/// Samples in time: what was, what was measured, and what came back.
+Figure curve_of(const RecoveredSignal& signal) {
+    Figure figure{signal.label, plot_by("sample", "value"), {}};
+    if (!signal.contaminated.empty())
+        figure.plot.series.push_back(samples("contaminated", signal.contaminated, 2));
+    figure.plot.series.push_back(samples("clean", signal.truth, 1));
+    figure.plot.series.push_back(samples("recovered", signal.recovered, 0));
+    figure.plot.x.min = 1;
+    figure.plot.x.max = static_cast<double>(signal.truth.size());
+    return figure;
+}
+
 }  // namespace
 
 std::vector<Figure> learning_curves(const TrainingReport& report) {
@@ -175,6 +192,10 @@ std::vector<Figure> layer_figures(const TrainingReport& report) {
 std::vector<Figure> signal_figures(const TrainingReport& report) {
     std::vector<Figure> figures;
     for (const RecoveredSignal& signal : report.signals) {
+        if (signal.curve) {
+            figures.push_back(curve_of(signal));
+            continue;
+        }
         Figure figure{signal.label, plot_by("entry", "value"), {}};
         const std::size_t n = signal.truth.size();
         figure.plot.x.min = 0;
