@@ -33,6 +33,12 @@ struct Pictures {
     std::size_t patches = 0;
 };
 
+/// As it will be seen: a picture has no values beyond black and white.
+Image cut(Image image) {
+    for (float& v : image.values()) v = std::clamp(v, 0.0F, 1.0F);
+    return image;
+}
+
 /// Senses a row of patches at a time, which keeps memory small for any picture.
 Pictures recover_picture(const Model& model, Image original, std::size_t stride, double noise_std,
                          std::uint64_t seed, Console& console, ThreadPool& pool) {
@@ -62,7 +68,8 @@ Pictures recover_picture(const Model& model, Image original, std::size_t stride,
         console.progress({"recover-image", t + 1, tops.size(), ""});
     }
     console.clear_progress();
-    return {std::move(original), adjoint.image(), recovered.image(), tops.size() * lefts.size()};
+    return {std::move(original), cut(adjoint.image()), cut(recovered.image()),
+            tops.size() * lefts.size()};
 }
 
 /// "photo-recovered.png" gives "photo-recovered-side-by-side.png".

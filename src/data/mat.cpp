@@ -6,9 +6,11 @@
 #include <vector>
 
 #include <matio.h>
+#include <zlib.h>
 
 #include <fmt/format.h>
 
+#include "core/file.hpp"
 #include "core/names.hpp"
 #include "data/bytes.hpp"
 #include "pibinn/error.hpp"
@@ -27,10 +29,69 @@ struct MatCloser {
 using MatFile = std::unique_ptr<mat_t, MatCloser>;
 using Variable = std::unique_ptr<matvar_t, MatCloser>;
 
+/// What matio dislikes it prints on the standard error stream, and goes on with zeros. Here it is
+/// kept, and is an error.
+thread_local std::string complaint;
+
+void keep_complaint(int level, char* text) {
+    if (level & (MATIO_LOG_LEVEL_ERROR | MATIO_LOG_LEVEL_CRITICAL | MATIO_LOG_LEVEL_WARNING))
+        complaint = text;
+}
+
+void require_no_complaint(const std::string& where) {
+    if (!complaint.empty())
+        fail_input(fmt::format("'{}' is damaged: {}", where, escaped(complaint)),
+                   "copy or save the file again");
+}
+
+/// Compressed data carry a checksum at their end, which matio does not look at.
+bool inflates(std::string_view data) {
+    z_stream stream{};
+    if (inflateInit(&stream) != Z_OK) return false;
+    std::vector<Bytef> nowhere(1U << 16U);
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(data.data()));
+    stream.avail_in = static_cast<uInt>(data.size());
+    int status = Z_OK;
+    while (status == Z_OK) {
+        stream.next_out = nowhere.data();
+        stream.avail_out = static_cast<uInt>(nowhere.size());
+        status = inflate(&stream, Z_NO_FLUSH);
+    }
+    inflateEnd(&stream);
+    return status == Z_STREAM_END;
+}
+
+/// A file of version 5 is a row of elements, each with its kind and length before it. matio reads
+/// what is missing at the end as zeros without a word, hence this walk before it.
+void require_whole(const std::filesystem::path& path) {
+    constexpr std::uint64_t header = 128;
+    constexpr std::uint32_t compressed = 15;
+    const std::string where = path.string();
+    const std::string bytes = read_file(path);
+    const bool swapped = bytes.size() >= header && bytes[header - 2] == 'M';  // else "IM"
+    const auto number = [&](std::uint64_t at) {
+        const auto value = load_little<std::uint32_t>(bytes, at, where);
+        return swapped ? __builtin_bswap32(value) : value;
+    };
+    for (std::uint64_t at = header; at < bytes.size();) {
+        const std::uint32_t kind = number(at), length = number(at + 4);
+        if (length > bytes.size() - at - 8)
+            fail_input(fmt::format("'{}' is truncated: an element of {} bytes at {} of {}", where,
+                                   length, at, bytes.size()),
+                       "copy or save the file again");
+        if (kind == compressed && !inflates(std::string_view(bytes).substr(at + 8, length)))
+            fail_input(fmt::format("'{}' is damaged: the compressed data at {} do not match their "
+                                   "checksum",
+                                   where, at),
+                       "copy or save the file again");
+        at += 8 + length;
+    }
+}
+
 MatFile open_mat(const std::filesystem::path& path) {
-    // matio would print what it dislikes on the standard error stream.
-    static std::once_flag silenced;
-    std::call_once(silenced, [] { Mat_LogInitFunc("pibinn", [](int, char*) {}); });
+    static std::once_flag told;
+    std::call_once(told, [] { Mat_LogInitFunc("pibinn", keep_complaint); });
+    complaint.clear();
     std::error_code code;
     if (std::filesystem::is_directory(path, code))
         fail_io(fmt::format("'{}' is a folder, not a file", path.string()),
@@ -39,9 +100,10 @@ MatFile open_mat(const std::filesystem::path& path) {
         fail_io(fmt::format("cannot read '{}': there is no such file", path.string()),
                 "check the path");
     MatFile file(Mat_Open(path.c_str(), MAT_ACC_RDONLY));
-    if (!file)
+    if (!file || Mat_GetVersion(file.get()) == MAT_FT_MAT4)
         fail_input(fmt::format("'{}' is not a MATLAB file of version 5 to 7.3", path.string()),
                    "save it again with save('x.mat', 'x')");
+    if (Mat_GetVersion(file.get()) == MAT_FT_MAT5) require_whole(path);
     return file;
 }
 
@@ -56,6 +118,7 @@ std::vector<std::string> names_in(mat_t* file) {
 
 std::string choose(mat_t* file, const std::string& where, const std::string& name) {
     const std::vector<std::string> names = names_in(file);
+    require_no_complaint(where);
     std::string list;
     for (const std::string& known : names) list += (list.empty() ? "" : ", ") + shown(known);
     if (names.empty())
@@ -174,6 +237,7 @@ Batch read_mat(const std::filesystem::path& path, const std::string& name) {
         require_numbers(*info, path, where);
     }
     const Variable variable(Mat_VarRead(file.get(), chosen.c_str()));
+    require_no_complaint(where);
     if (!variable || variable->rank != 2)
         fail_input(fmt::format("'{}' cannot be read", where), "the file is damaged: save it again");
     Batch batch(variable->dims[0], variable->dims[1]);

@@ -6,9 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT, SHORT, sets, succeed
+from conftest import ROOT, sets, succeed
 
 DATA = Path(os.environ.get("PIBINN_DATA", ROOT.parent / "shared" / "data"))
+
+
+# A float network that is trained for seconds.
+FEW = sets("model.weights=float", "model.layers=4", "train.stage.pretrain.epochs=10")
 
 
 def found(name, sign):
@@ -20,8 +24,8 @@ def found(name, sign):
 
 def test_bsds500_gives_the_papers_numbers_of_patches(tmp_path):
     folder = found("bsds500", "images/train")
-    options = sets("problem.kind=images", f"problem.path={folder}", "model.layers=4")
-    summary = json.loads(succeed("train", *options, *SHORT, "--out", tmp_path / "run", "--json",
+    options = sets("problem.kind=images", f"problem.path={folder}")
+    summary = json.loads(succeed("train", *options, *FEW, "--out", tmp_path / "run", "--json",
                                  "-"))
     problem = summary["problem"]
     assert (problem["train"], problem["test"], problem["m"], problem["n"]) == (6000, 1500, 32, 64)
@@ -38,8 +42,8 @@ def test_bsds500_gives_the_papers_numbers_of_patches(tmp_path):
 def test_eeg_segments_are_split_by_recording(tmp_path):
     folder = found("eeg", "EEG_all_epochs.npy")
     options = sets("problem.kind=signals", f"problem.path={folder}", "problem.train=400",
-                   "problem.test=100", "model.layers=3")
-    summary = json.loads(succeed("train", *options, *SHORT, "--out", tmp_path / "run", "--json",
+                   "problem.test=100")
+    summary = json.loads(succeed("train", *options, *FEW, "--out", tmp_path / "run", "--json",
                                  "-", timeout=300))
     problem = summary["problem"]
     assert (problem["train"], problem["test"], problem["n"]) == (400, 100, 512)
