@@ -12,8 +12,9 @@ namespace {
 
 using Curve = std::vector<double>;
 
-// Entries of a signal that can still be told apart in a figure.
+// Entries of a signal that can still be told apart in a figure, and samples of a curve.
 constexpr std::size_t kMostEntries = 300;
+constexpr std::size_t kMostSamples = 1024;
 
 /// What of a seed is drawn: get(seed) is one curve, its points at 1, 2, ...
 template <class Get>
@@ -141,8 +142,14 @@ Series entries(const std::string& label, const std::vector<float>& signal, Serie
 }
 
 Series samples(const std::string& label, const std::vector<float>& signal, std::size_t color) {
-    return {label, counted(signal.size()), {signal.begin(), signal.end()}, Series::Style::line,
-            color, false};
+    const std::size_t count = std::min(signal.size(), kMostSamples);
+    Series series{label, counted(count), {}, Series::Style::line, color, false};
+    series.y.assign(signal.begin(), signal.begin() + static_cast<std::ptrdiff_t>(count));
+    return series;
+}
+
+std::string shown_part(std::size_t most, std::size_t n, const char* noun) {
+    return n > most ? fmt::format("The first {} of {} {}.", grouped(most), grouped(n), noun) : "";
 }
 
 /// Samples in time: what was, what was measured, and what came back.
@@ -153,7 +160,9 @@ Figure curve_of(const RecoveredSignal& signal) {
     figure.plot.series.push_back(samples("clean", signal.truth, 1));
     figure.plot.series.push_back(samples("recovered", signal.recovered, 0));
     figure.plot.x.min = 1;
-    figure.plot.x.max = static_cast<double>(signal.truth.size());
+    const std::size_t n = signal.truth.size();
+    figure.plot.x.max = static_cast<double>(std::min(n, kMostSamples));
+    figure.caption = shown_part(kMostSamples, n, "samples");
     return figure;
 }
 
@@ -204,8 +213,7 @@ std::vector<Figure> signal_figures(const TrainingReport& report) {
             entries("recovered", signal.recovered, Series::Style::stems, 0));
         figure.plot.series.push_back(entries("truth", signal.truth, Series::Style::circles, 1));
         figure.plot.lines.push_back({ReferenceLine::Direction::horizontal, 0, ""});
-        if (n > kMostEntries)
-            figure.caption = fmt::format("The first {} of {} entries.", kMostEntries, grouped(n));
+        figure.caption = shown_part(kMostEntries, n, "entries");
         figures.push_back(std::move(figure));
     }
     return figures;
