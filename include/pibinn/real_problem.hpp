@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "pibinn/operator.hpp"
 #include "pibinn/signals.hpp"
@@ -27,13 +28,21 @@ struct SensingSpec {
 Operator sensing_operator(const SensingSpec& spec, const Basis& basis, std::size_t n,
                           std::uint64_t seed, ThreadPool& pool);
 
+/// Where the noise of real signals comes in. The paper adds it to the pixels; added after the
+/// normalisation, or to the measurements, its deviation is in the unit of normalised signals.
+enum class NoisePlace { signals, normalised, measurements };
+
+std::string_view to_string(NoisePlace place);
+NoisePlace parse_noise_place(std::string_view name);
+
 /// Signals in their own unit, one a row, and what disturbs them before they are sensed.
 struct RealSignals {
     Batch train, test;
     Batch train_artefacts, test_artefacts;  ///< of the same length, or empty
     double least_snr_db = 0, most_snr_db = 0;
-    double noise_std = 0;  ///< in the signals' unit
-    std::string where;     ///< for errors
+    double noise_std = 0;
+    NoisePlace noise_place = NoisePlace::signals;
+    std::string where;  ///< for errors
 };
 
 /// Fits the domain to the training signals, turns signals into coefficients and senses them.

@@ -43,8 +43,8 @@ struct Problem {
     double noise_std = 0;  ///< of the measurements
     Disturbance train_disturbance;
     Disturbance test_disturbance;
-    SignalDomain domain;            ///< what the rows of x are coefficients of
-    std::string protocol;           ///< how real signals became this problem, in words
+    SignalDomain domain;             ///< what the rows of x are coefficients of
+    std::string protocol;            ///< how real signals became this problem, in words
     std::vector<std::string> notes;  ///< what its maker should be told
 };
 

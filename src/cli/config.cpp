@@ -39,7 +39,8 @@ void set_operator(const Value& value, ProblemConfig& problem) {
             try {
                 return parse_operator_ensemble(word);
             } catch (const Error& error) {
-                fail_usage(error.message(), error.hint() + " a file ends in .npy, .npz, .mat or .csv");
+                fail_usage(error.message(),
+                           error.hint() + " a file ends in .npy, .npz, .mat or .csv");
             }
         });
 }
@@ -78,7 +79,8 @@ ProblemConfig read_problem(const ConfigDocument& document) {
     std::string& folder = problem.real.path;
     std::vector<ConfigKey> keys{
         ConfigKey{"kind", [&](const Value& v) { problem.kind = v.word(parse_kind); }},
-        ConfigKey{"m", [&](const Value& v) {
+        ConfigKey{"m",
+                  [&](const Value& v) {
                       spec.m = v.whole(1, kLargestSide);
                       problem.real.m = spec.m;
                       has_m = true;
@@ -101,7 +103,8 @@ ProblemConfig read_problem(const ConfigDocument& document) {
                   }},
         ConfigKey{"structure",
                   [&](const Value& v) { spec.structure = v.word(parse_structure_kind); }},
-        ConfigKey{"repeat", [&](const Value& v) {
+        ConfigKey{"repeat",
+                  [&](const Value& v) {
                       spec.repeat = v.whole(1, kLargestSide);
                       problem.real.repeat = spec.repeat;
                   }},

@@ -83,6 +83,7 @@ constexpr std::array kUses{
     KeyUse{"patch", false, false, true, false},
     KeyUse{"patches", false, false, true, false},
     KeyUse{"normalize", false, false, true, true},
+    KeyUse{"noise_at", false, false, true, true},
     KeyUse{"split", false, false, true, true},
     KeyUse{"senses", false, false, true, true},
     KeyUse{"basis", false, true, true, true},
@@ -108,8 +109,8 @@ bool used_by(const KeyUse& use, ProblemKind kind) {
 
 std::string kinds_of(const KeyUse& use) {
     std::string kinds;
-    for (const ProblemKind kind : {ProblemKind::synthetic, ProblemKind::arrays,
-                                   ProblemKind::images, ProblemKind::signals})
+    for (const ProblemKind kind :
+         {ProblemKind::synthetic, ProblemKind::arrays, ProblemKind::images, ProblemKind::signals})
         if (used_by(use, kind))
             kinds += (kinds.empty() ? "" : " or ") + std::string(to_string(kind));
     return kinds;
@@ -122,6 +123,7 @@ std::vector<ConfigKey> real_keys(RealConfig& real) {
         {"patch", [&](const Value& v) { real.patch = v.whole(1, kLargestPatch); }},
         {"patches", [&](const Value& v) { real.patches = v.whole(1, 1000000); }},
         {"normalize", [&](const Value& v) { real.normalize = v.word(parse_normalize); }},
+        {"noise_at", [&](const Value& v) { real.noise_place = v.word(parse_noise_place); }},
         {"split", [&](const Value& v) { real.split_apart = v.word(parse_split); }},
         {"senses", [&](const Value& v) { real.on_signals = v.word(parse_senses); }},
         {"basis", [&](const Value& v) { set_basis(v, real); }},
@@ -135,11 +137,10 @@ std::vector<ConfigKey> real_keys(RealConfig& real) {
 void require_keys_of_kind(const ProblemConfig& problem, const std::vector<ConfigValue>& present) {
     for (const ConfigValue& value : present) {
         const std::string key = value.key().substr(value.key().rfind('.') + 1);
-        const auto use = std::find_if(kUses.begin(), kUses.end(),
-                                      [&](const KeyUse& u) { return u.key == key; });
+        const auto use =
+            std::find_if(kUses.begin(), kUses.end(), [&](const KeyUse& u) { return u.key == key; });
         if (use != kUses.end() && !used_by(*use, problem.kind))
-            value.fail(fmt::format("a problem of kind {} has no such key",
-                                   to_string(problem.kind)),
+            value.fail(fmt::format("a problem of kind {} has no such key", to_string(problem.kind)),
                        fmt::format("remove it, or set problem.kind to {}", kinds_of(*use)));
     }
 }

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cli/config_document.hpp"
-#include "pibinn/signal_domain.hpp"
+#include "pibinn/real_problem.hpp"
 
 namespace pibinn::cli {
 
@@ -21,8 +21,9 @@ struct RealConfig {
     std::optional<std::size_t> m, repeat;
     double ratio = 0.5;
     std::optional<double> noise_std;
-    std::size_t patch = 8;     ///< side, of images
-    std::size_t patches = 25;  ///< an image
+    NoisePlace noise_place = NoisePlace::signals;
+    std::size_t patch = 8;                    ///< side, of images
+    std::size_t patches = 25;                 ///< an image
     std::string ids, artefact, artefact_ids;  ///< of signals
     double least_snr_db = 20, most_snr_db = 20;
 };

@@ -51,7 +51,8 @@ void run_eval(const Arguments& arguments) {
         "pibinn eval model.safetensors --signals x_test.npy --measurements y_test.npy");
     std::string model_file, signals_file, measurements_file;
     line.required("MODEL", model_file, "model file (.safetensors)");
-    line.required("--signals", signals_file, "the true signals, one a row (.npy, .npz, .mat, .csv, FILE:NAME)");
+    line.required("--signals", signals_file,
+                  "the true signals, one a row (.npy, .npz, .mat, .csv, FILE:NAME)");
     line.optional("--measurements", measurements_file, "their measurements, one a row", "FILE");
     if (!line.parse(arguments)) return;
     const Console console(line.speech());

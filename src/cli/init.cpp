@@ -38,8 +38,8 @@ void run_init(const Arguments& arguments) {
     model.metadata["pibinn.seed"] = std::to_string(config.seed);
     save_model(model, out);
 
-    console.say(fmt::format("{}{}: {}\n{}", notes_text(frame), out, model_line(model),
-                            bits_table(model)));
+    console.say(
+        fmt::format("{}{}: {}\n{}", notes_text(frame), out, model_line(model), bits_table(model)));
     console.result(
         {{"out", out}, {"model", model_json(model)}, {"bits", bits_json(count_bits(model))}});
 }

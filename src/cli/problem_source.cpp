@@ -59,8 +59,8 @@ Problem load_arrays(const ProblemConfig& source, std::uint64_t seed, ThreadPool&
         sensing.on_signals = true;
         problem.op = sensing_operator(sensing, problem.domain.basis, x.cols(), seed, pool);
         x = problem.domain.to_coefficients(x, pool);
-        problem.protocol = fmt::format("signals of {} in the basis {}", source.x_file,
-                                       source.real.basis);
+        problem.protocol =
+            fmt::format("signals of {} in the basis {}", source.x_file, source.real.basis);
     }
     const Split split = split_rows(source, x.rows());
     problem.train.x = copy_rows(x, 0, split.train);

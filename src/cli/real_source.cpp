@@ -31,15 +31,21 @@ SensingSpec sensing_of(const ProblemConfig& problem) {
 }
 
 std::string sensing_text(const ProblemConfig& problem, const Problem& made) {
-    return fmt::format(
-        "{} of {} numbers a signal measured by {} on {}, basis {}, normalisation {}",
-        made.op.rows(), made.op.cols(),
-        problem.operator_file.empty()
-            ? fmt::format("a {} {} operator", to_string(problem.spec.structure),
-                          to_string(problem.spec.ensemble))
-            : fmt::format("the operator {}", problem.operator_file),
-        sensing_of(problem).on_signals ? "the signals" : "the coefficients",
-        problem.real.basis, to_string(*problem.real.normalize));
+    return fmt::format("{} of {} numbers a signal measured by {} on {}, basis {}, normalisation {}",
+                       made.op.rows(), made.op.cols(),
+                       problem.operator_file.empty()
+                           ? fmt::format("a {} {} operator", to_string(problem.spec.structure),
+                                         to_string(problem.spec.ensemble))
+                           : fmt::format("the operator {}", problem.operator_file),
+                       sensing_of(problem).on_signals ? "the signals" : "the coefficients",
+                       problem.real.basis, to_string(*problem.real.normalize));
+}
+
+std::string noise_text(const RealConfig& real) {
+    if (*real.noise_std == 0) return "no noise";
+    return fmt::format("noise of deviation {} on the {}{}", *real.noise_std,
+                       to_string(real.noise_place),
+                       real.noise_place == NoisePlace::normalised ? " signals" : "");
 }
 
 std::string skipped_note(const std::vector<std::string>& skipped, const std::string& folder) {
@@ -82,15 +88,15 @@ Problem load_images(const Config& config, ThreadPool& pool) {
     signals.train = std::move(set.train);
     signals.test = std::move(set.test);
     signals.noise_std = *real.noise_std;
+    signals.noise_place = real.noise_place;
     signals.where = real.path;
     Problem problem = make_real(signals, std::move(domain), sensing_of(source), config.seed, pool);
     problem.protocol = fmt::format(
-        "{} random {} x {} patches of {} pictures to train on, {} of {} to test, {}; noise of "
-        "deviation {} on the pixels; {}",
+        "{} random {} x {} patches of {} pictures to train on, {} of {} to test, {}; {}; {}",
         problem.train.x.rows(), spec.side, spec.side, set.train_images, problem.test.x.rows(),
         set.test_images,
         spec.split_by_image ? "no picture on both sides" : "the same pictures on both sides",
-        *real.noise_std, sensing_text(source, problem));
+        noise_text(real), sensing_text(source, problem));
     if (!set.skipped.empty()) problem.notes.push_back(skipped_note(set.skipped, real.path));
     return problem;
 }
@@ -117,24 +123,25 @@ Problem load_signals(const Config& config, ThreadPool& pool) {
     signals.least_snr_db = real.least_snr_db;
     signals.most_snr_db = real.most_snr_db;
     signals.noise_std = *real.noise_std;
+    signals.noise_place = real.noise_place;
     signals.where = spec.clean;
     SignalDomain domain;
     domain.basis = load_basis(real, signals.train.cols());
     domain.normalize = *real.normalize;
     Problem problem = make_real(signals, std::move(domain), sensing_of(source), config.seed, pool);
-    const std::string apart = spec.split_by_recording
-                                  ? fmt::format("{} recordings against {}", set.train_recordings,
-                                                set.test_recordings)
-                                  : "rows at random";
+    const std::string apart =
+        spec.split_by_recording
+            ? fmt::format("{} recordings against {}", set.train_recordings, set.test_recordings)
+            : "rows at random";
     const std::string ratio = real.least_snr_db == real.most_snr_db
                                   ? fmt::format("{} dB", real.least_snr_db)
                                   : fmt::format("{} to {} dB", real.least_snr_db, real.most_snr_db);
     problem.protocol = fmt::format(
-        "{} segments of {} samples to train on, {} to test, {}; {}; noise of deviation {}; {}",
-        problem.train.x.rows(), signals.train.cols(), problem.test.x.rows(), apart,
+        "{} segments of {} samples to train on, {} to test, {}; {}; {}; {}", problem.train.x.rows(),
+        signals.train.cols(), problem.test.x.rows(), apart,
         spec.artefact.empty() ? "no artefact"
                               : fmt::format("artefacts of {} at {}", spec.artefact, ratio),
-        *real.noise_std, sensing_text(source, problem));
+        noise_text(real), sensing_text(source, problem));
     return problem;
 }
 

@@ -99,13 +99,13 @@ void run_recover(const Arguments& arguments) {
     ArrayRows y(in);
     require_shape(y.rows(), y.cols(), model.op.rows(), "measurements", in);
     ThreadPool pool(line.threads());
-    const Outcome outcome = all ? recover_layers(model, y, out, pool)
-                                : recover_rows(model, y, out, console, pool);
+    const Outcome outcome =
+        all ? recover_layers(model, y, out, pool) : recover_rows(model, y, out, console, pool);
 
-    console.say(fmt::format(
-        "{}: {} signals of {} entries{}, {:.2f} microseconds each\n", out, outcome.signals,
-        model.op.cols(), all ? fmt::format(" after each of {} layers", outcome.layers) : "",
-        outcome.microseconds));
+    console.say(fmt::format("{}: {} signals of {} entries{}, {:.2f} microseconds each\n", out,
+                            outcome.signals, model.op.cols(),
+                            all ? fmt::format(" after each of {} layers", outcome.layers) : "",
+                            outcome.microseconds));
     console.result({{"out", out},
                     {"signals", outcome.signals},
                     {"n", model.op.cols()},

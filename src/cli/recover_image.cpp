@@ -135,9 +135,10 @@ void run_recover_image(const Arguments& arguments) {
     write_png(beside,
               side_by_side(std::array{pictures.original, pictures.adjoint, pictures.recovered}));
 
-    console.say(fmt::format("{}\n{}: {} x {} pixels, {} patches\n{}: original, adjoint, recovered\n",
-                            report(pictures), out, pictures.original.cols(),
-                            pictures.original.rows(), grouped(pictures.patches), beside));
+    console.say(
+        fmt::format("{}\n{}: {} x {} pixels, {} patches\n{}: original, adjoint, recovered\n",
+                    report(pictures), out, pictures.original.cols(), pictures.original.rows(),
+                    grouped(pictures.patches), beside));
     console.result({{"out", out},
                     {"side_by_side", beside},
                     {"width", pictures.original.cols()},

@@ -60,9 +60,13 @@ std::vector<RecoveredSignal> shown_signals(const SeedRun& seed, ThreadPool& pool
     const Shown shown = shown_rows(seed, kShownSignals, pool);
     std::vector<RecoveredSignal> signals;
     for (std::size_t i = 0; i < shown.truth.rows(); ++i) {
-        RecoveredSignal signal{fmt::format("test signal {}", i + 1), row_of(shown.truth, i),
-                               row_of(shown.recovered, i), {}, !seed.problem.domain.plain()};
-        if (!seed.problem.test_disturbance.none()) signal.contaminated = row_of(shown.contaminated, i);
+        RecoveredSignal signal{fmt::format("test signal {}", i + 1),
+                               row_of(shown.truth, i),
+                               row_of(shown.recovered, i),
+                               {},
+                               !seed.problem.domain.plain()};
+        if (!seed.problem.test_disturbance.none())
+            signal.contaminated = row_of(shown.contaminated, i);
         signals.push_back(std::move(signal));
     }
     return signals;
@@ -80,7 +84,8 @@ Image patch_picture(const SeedRun& seed, ThreadPool& pool) {
     Image picture(4 * step - kPatchGap, shown.truth.rows() * step - kPatchGap);
     std::fill(picture.values().begin(), picture.values().end(), 1.0F);
     std::size_t top = 0;
-    for (const Batch* rows : {&shown.truth, &shown.contaminated, &shown.adjoint, &shown.recovered}) {
+    for (const Batch* rows :
+         {&shown.truth, &shown.contaminated, &shown.adjoint, &shown.recovered}) {
         for (std::size_t p = 0; p < rows->rows(); ++p)
             for (std::size_t i = 0; i < side; ++i)
                 for (std::size_t j = 0; j < side; ++j)

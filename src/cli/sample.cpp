@@ -11,11 +11,12 @@
 namespace pibinn::cli {
 
 void run_sample(const Arguments& arguments) {
-    CommandLine line("sample",
-                     "Writes the problem of a configuration as A.npy, x_train.npy, y_train.npy, "
-                     "x_test.npy and y_test.npy. A 'repeated' operator is written as its block; signals "
-                     "in a basis are written as their coefficients.",
-                     "pibinn sample --set problem.density=0.1 --seed 3 --out data");
+    CommandLine line(
+        "sample",
+        "Writes the problem of a configuration as A.npy, x_train.npy, y_train.npy, "
+        "x_test.npy and y_test.npy. A 'repeated' operator is written as its block; signals "
+        "in a basis are written as their coefficients.",
+        "pibinn sample --set problem.density=0.1 --seed 3 --out data");
     ConfigOptions configuration;
     configuration.add_to(line);
     std::string folder;
@@ -36,9 +37,8 @@ void run_sample(const Arguments& arguments) {
 
     const Structure& s = problem.op.structure();
     console.say(fmt::format("{}{}: A.npy ({}), {} training and {} test pairs of {} -> {}\n",
-                            notes_text(problem), folder,
-                            to_string(s.kind()), problem.train.x.rows(), problem.test.x.rows(),
-                            s.cols(), s.rows()));
+                            notes_text(problem), folder, to_string(s.kind()),
+                            problem.train.x.rows(), problem.test.x.rows(), s.cols(), s.rows()));
     console.result({{"out", folder},
                     {"m", s.rows()},
                     {"n", s.cols()},

@@ -71,7 +71,6 @@ Spread spread(const std::vector<SeedRun>& seeds,
 
 /// What the network's signals are coefficients of, and what its scores are so computed on.
 void add_domain(ordered_json& json, const SignalDomain& domain) {
-    json["noise_std"] = domain.noise_std;
     json["basis"] = to_string(domain.basis.kind());
     json["normalize"] = to_string(domain.normalize);
     json["mean"] = domain.mean;
@@ -93,16 +92,17 @@ double test_psnr_db(const SeedRun& seed) {
 
 ordered_json problem_json(const TrainingRun& run, const Problem& problem) {
     const ProblemConfig& config = run.config.problem;
-    ordered_json json{{"kind", to_string(config.kind)},
-                      {"m", problem.op.rows()},
-                      {"n", problem.op.cols()},
-                      {"structure", to_string(problem.op.structure().kind())},
-                      {"train", problem.train.x.rows()},
-                      {"test", problem.test.x.rows()},
-                      {"noise_std", problem.noise_std},
-                      {"data", data_fingerprint(problem)}};
+    ordered_json json{
+        {"kind", to_string(config.kind)},  {"m", problem.op.rows()},
+        {"n", problem.op.cols()},          {"structure", to_string(problem.op.structure().kind())},
+        {"train", problem.train.x.rows()}, {"test", problem.test.x.rows()},
+        {"noise_std", problem.noise_std},  {"data", data_fingerprint(problem)}};
     if (config.kind == ProblemKind::synthetic) json["density"] = config.spec.prior.density;
     if (!problem.domain.plain()) add_domain(json, problem.domain);
+    if (config.kind == ProblemKind::images || config.kind == ProblemKind::signals) {
+        json["noise_std"] = *config.real.noise_std;
+        json["noise_at"] = to_string(config.real.noise_place);
+    }
     if (!problem.protocol.empty()) json["protocol"] = problem.protocol;
     if (!problem.notes.empty()) json["notes"] = problem.notes;
     return json;

@@ -83,9 +83,9 @@ Batch read_csv(const std::filesystem::path& path) {
         cols = cells.size();
         for (const std::string_view cell : cells) {
             if (!parse(cell, value))
-                fail_input(fmt::format("'{}' line {}: {} is not a number", where, number,
-                                       shown(cell)),
-                           "write numbers with a point, such as 0.25, parted by commas");
+                fail_input(
+                    fmt::format("'{}' line {}: {} is not a number", where, number, shown(cell)),
+                    "write numbers with a point, such as 0.25, parted by commas");
             values.push_back(static_cast<float>(value));
             if (!std::isfinite(values.back()))
                 fail_input(fmt::format("'{}' line {}: {} is not a finite float32", where, number,

@@ -163,8 +163,7 @@ void require_numbers(const matvar_t& info, const std::filesystem::path& path,
     if (info.rank != 2)
         fail_input(fmt::format("'{}' has {} dimensions", where, info.rank),
                    "save a matrix with one signal per row: reshape(x, size(x, 1), [])");
-    const double numbers =
-        static_cast<double>(info.dims[0]) * static_cast<double>(info.dims[1]);
+    const double numbers = static_cast<double>(info.dims[0]) * static_cast<double>(info.dims[1]);
     const auto bytes = static_cast<double>(std::filesystem::file_size(path));
     // A sparse matrix is small in the file and full here: 2^28 numbers are a gigabyte.
     if (numbers > (info.class_type == MAT_C_SPARSE ? 268435456.0 : kMostExpansion * bytes))
@@ -204,9 +203,9 @@ double number_at(const void* data, matio_types type, std::size_t i, const std::s
 void set(Batch& batch, std::size_t i, std::size_t j, double value, const std::string& where) {
     batch(i, j) = static_cast<float>(value);
     if (!std::isfinite(batch(i, j)))
-        fail_input(fmt::format("'{}' has {} at row {}, column {} (counted from 0)", where, value, i,
-                               j),
-                   "replace NaN and infinite values, scale large ones down");
+        fail_input(
+            fmt::format("'{}' has {} at row {}, column {} (counted from 0)", where, value, i, j),
+            "replace NaN and infinite values, scale large ones down");
 }
 
 void fill_sparse(const matvar_t& variable, Batch& batch, const std::string& where) {
@@ -221,8 +220,7 @@ void fill_sparse(const matvar_t& variable, Batch& batch, const std::string& wher
             set(batch, sparse.ir[k], j, number_at(sparse.data, variable.data_type, k, where),
                 where);
         }
-    if (!sound)
-        fail_input(fmt::format("'{}' is a damaged sparse matrix", where), "save it again");
+    if (!sound) fail_input(fmt::format("'{}' is a damaged sparse matrix", where), "save it again");
 }
 
 }  // namespace
@@ -242,8 +240,7 @@ Batch read_mat(const std::filesystem::path& path, const std::string& name) {
         fail_input(fmt::format("'{}' cannot be read", where), "the file is damaged: save it again");
     Batch batch(variable->dims[0], variable->dims[1]);
     if (batch.size() == 0) return batch;
-    if (!variable->data)
-        fail_input(fmt::format("'{}' holds no numbers", where), "save it again");
+    if (!variable->data) fail_input(fmt::format("'{}' holds no numbers", where), "save it again");
     if (variable->class_type == MAT_C_SPARSE) {
         fill_sparse(*variable, batch, where);
         return batch;

@@ -154,11 +154,11 @@ void require_shape(std::size_t rows, std::size_t cols, std::size_t expected_cols
         fail_input(fmt::format("'{}' holds no {}: it has 0 rows", path.string(), noun),
                    "give at least one row");
     if (cols == expected_cols) return;
-    fail_input(
-        fmt::format("expected {} {} per row, got {} ('{}' is {} x {})", expected_cols, noun, cols,
-                    path.string(), rows, cols),
-        rows == expected_cols ? "the array looks transposed: save array.T, one signal per row"
-                              : "give an array with one signal per row");
+    fail_input(fmt::format("expected {} {} per row, got {} ('{}' is {} x {})", expected_cols, noun,
+                           cols, path.string(), rows, cols),
+               rows == expected_cols
+                   ? "the array looks transposed: save array.T, one signal per row"
+                   : "give an array with one signal per row");
 }
 
 }  // namespace pibinn

@@ -131,9 +131,9 @@ PatchSet draw_patches(const PatchSpec& spec, std::uint64_t seed) {
     const std::vector<fs::path> pictures = list_pictures(folder, set.skipped);
     const Draw draw = draw_from(pictures, folder, spec, seed, set.skipped);
     const Wanted wanted = wanted_patches(spec, draw.images);
-    const std::size_t need =
-        spec.split_by_image ? images_for(wanted.train, spec) + images_for(wanted.test, spec)
-                            : images_for(wanted.train + wanted.test, spec);
+    const std::size_t need = spec.split_by_image
+                                 ? images_for(wanted.train, spec) + images_for(wanted.test, spec)
+                                 : images_for(wanted.train + wanted.test, spec);
     if (draw.images < need || wanted.train == 0 || wanted.test == 0)
         fail_input(
             fmt::format("'{}' holds {} usable pictures, but {} are needed{}", folder.string(),

@@ -107,11 +107,11 @@ void split_artefacts(const SegmentSpec& spec, std::size_t length, std::uint64_t 
                      SegmentSet& set) {
     const Batch artefacts = read_array(spec.artefact);
     if (artefacts.rows() < 2 || artefacts.cols() != length)
-        fail_input(fmt::format("'{}' holds {} artefacts of {} samples, but the segments of '{}' "
-                               "have {}",
-                               spec.artefact, artefacts.rows(), artefacts.cols(), spec.clean,
-                               length),
-                   "give at least two artefacts, as long as the segments");
+        fail_input(
+            fmt::format("'{}' holds {} artefacts of {} samples, but the segments of '{}' "
+                        "have {}",
+                        spec.artefact, artefacts.rows(), artefacts.cols(), spec.clean, length),
+            "give at least two artefacts, as long as the segments");
     require_loud(artefacts, spec.artefact);
     const Stream stream(seed, Purpose::split, 3);
     const Wanted wanted = wanted_rows(artefacts.rows(), {}, {});
@@ -162,11 +162,10 @@ SegmentSet read_segments(const SegmentSpec& spec, std::uint64_t seed) {
     if (spec.split_by_recording && spec.clean_ids.empty())
         fail_usage("a split by recording needs to know which recording each segment is of",
                    "set problem.ids = \"ids.npy\", or problem.split = \"row\"");
-    const Split split =
-        spec.split_by_recording
-            ? split_recordings(read_ids(spec.clean_ids, clean.rows(), spec.clean), wanted,
-                               spec.train || spec.test, stream)
-            : split_rows(clean.rows(), wanted, stream);
+    const Split split = spec.split_by_recording
+                            ? split_recordings(read_ids(spec.clean_ids, clean.rows(), spec.clean),
+                                               wanted, spec.train || spec.test, stream)
+                            : split_rows(clean.rows(), wanted, stream);
     const bool exact_test = spec.test.has_value() || !spec.split_by_recording;
     if (split.train.empty() || split.test.empty() || split.train.size() < wanted.train ||
         (exact_test && split.test.size() < wanted.test))

@@ -54,9 +54,9 @@ SignalDomain domain_from_json(const json& j, std::size_t n, Matrix<float> psi,
     const auto patch = j.find("patch");
     if (patch == j.end() || !patch->is_number_unsigned() || patch->get<std::uint64_t>() > n ||
         (*patch != 0 && patch->get<std::uint64_t>() * patch->get<std::uint64_t>() != n))
-        fail_input(fmt::format("{}: 'patch' of the domain does not fit signals of {} entries",
-                               where, n),
-                   kDamaged);
+        fail_input(
+            fmt::format("{}: 'patch' of the domain does not fit signals of {} entries", where, n),
+            kDamaged);
     domain.patch = patch->get<std::size_t>();
     if (kind == BasisKind::matrix) {
         domain.basis = Basis::from_matrix(std::move(psi), where);

@@ -9,8 +9,8 @@
 
 namespace pibinn {
 
-/// The metadata `pibinn.domain` of a model file (docs/file-format.md). A basis of kind `matrix` is a
-/// tensor of its own.
+/// The metadata `pibinn.domain` of a model file (docs/file-format.md). A basis of kind `matrix` is
+/// a tensor of its own.
 nlohmann::json domain_to_json(const SignalDomain& domain);
 
 /// Believes nothing: whatever does not fit signals of n entries is an input error.

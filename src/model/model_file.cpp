@@ -152,8 +152,8 @@ void save_model(const Model& model, const std::filesystem::path& path) {
     }
     const Matrix<float>& psi = model.domain.basis.matrix();
     if (psi.rows() > 0)
-        tensors.push_back(make_tensor<float>("basis", TensorType::f32, {psi.rows(), psi.cols()},
-                                             psi.values()));
+        tensors.push_back(
+            make_tensor<float>("basis", TensorType::f32, {psi.rows(), psi.cols()}, psi.values()));
     TensorMetadata metadata = model.metadata;
     if (!model.domain.plain()) metadata[kDomain] = domain_to_json(model.domain).dump();
     metadata["pibinn.format"] = std::to_string(kFormat);

@@ -30,9 +30,9 @@ Matrix<double> dct_table(std::size_t n) {
         for (std::size_t i = 0; i < n; ++i) {
             // The angle is reduced in whole numbers first: exact for any n.
             const auto turn = static_cast<double>(((2 * i + 1) * k) % (4 * n));
-            table(k, i) = k == 0 ? 1 / std::sqrt(length)
-                                 : std::sqrt(2 / length) *
-                                       std::cos(std::numbers::pi * turn / (2 * length));
+            table(k, i) =
+                k == 0 ? 1 / std::sqrt(length)
+                       : std::sqrt(2 / length) * std::cos(std::numbers::pi * turn / (2 * length));
         }
     return table;
 }

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/names.hpp"
 #include "pibinn/error.hpp"
 
 namespace pibinn {
@@ -51,7 +52,16 @@ Batch artefact_coefficients(const Batch& artefacts, const RealSignals& signals,
     return domain.basis.to_coefficients(artefacts, pool);
 }
 
+constexpr NameTable<NoisePlace, 3> kPlaces{{{NoisePlace::signals, "signals"},
+                                            {NoisePlace::normalised, "normalised"},
+                                            {NoisePlace::measurements, "measurements"}}};
+
 }  // namespace
+
+std::string_view to_string(NoisePlace place) { return name_of(kPlaces, place); }
+NoisePlace parse_noise_place(std::string_view name) {
+    return parse_name(kPlaces, name, "place of noise");
+}
 
 Operator sensing_operator(const SensingSpec& spec, const Basis& basis, std::size_t n,
                           std::uint64_t seed, ThreadPool& pool) {
@@ -60,7 +70,7 @@ Operator sensing_operator(const SensingSpec& spec, const Basis& basis, std::size
     if (op.structure().kind() != StructureKind::dense)
         fail_usage(fmt::format("a basis mixes what a structure of {} keeps apart",
                                to_string(op.structure().kind())),
-                   "set problem.senses = \"coefficients\", or problem.structure = \"dense\"");
+                   "set problem.structure = \"dense\", or let a drawn operator sense coefficients");
     // A = Phi Psi: row by row, the coefficients of what a measurement looks at.
     return Operator::from_dense(basis.to_coefficients(op.to_dense(), pool));
 }
@@ -68,15 +78,19 @@ Operator sensing_operator(const SensingSpec& spec, const Basis& basis, std::size
 Problem make_real(const RealSignals& signals, SignalDomain domain, const SensingSpec& sensing,
                   std::uint64_t seed, ThreadPool& pool) {
     const std::size_t n = signals.train.cols();
-    domain.noise_std = signals.noise_std;
     domain.fit(signals.train, signals.where);
     Problem problem;
     problem.op = sensing_operator(sensing, domain.basis, n, seed, pool);
     problem.train.x = domain.to_coefficients(signals.train, pool);
     problem.test.x = domain.to_coefficients(signals.test, pool);
-    problem.train_disturbance = {signals.noise_std / domain.deviation,
-                                 artefact_coefficients(signals.train_artefacts, signals, domain, pool),
-                                 signals.least_snr_db, signals.most_snr_db};
+    const bool late = signals.noise_place == NoisePlace::measurements;
+    const double unit = signals.noise_place == NoisePlace::signals ? 1 / domain.deviation : 1;
+    const double noise_std = unit * signals.noise_std;
+    problem.noise_std = late ? noise_std : 0;
+    domain.noise_std = late ? 0 : noise_std * domain.deviation;
+    problem.train_disturbance = {
+        late ? 0 : noise_std, artefact_coefficients(signals.train_artefacts, signals, domain, pool),
+        signals.least_snr_db, signals.most_snr_db};
     problem.test_disturbance = problem.train_disturbance;
     problem.test_disturbance.artefacts =
         artefact_coefficients(signals.test_artefacts, signals, domain, pool);

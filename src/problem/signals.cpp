@@ -117,10 +117,10 @@ Problem make_synthetic(const SyntheticSpec& spec, Operator op, std::uint64_t see
     Problem problem;
     problem.op = std::move(op);
     problem.noise_std = spec.noise_std;
-    problem.train.x = draw_signals(spec.prior, spec.train, problem.op.cols(), seed,
-                                   Purpose::train_signals, pool);
-    problem.test.x = draw_signals(spec.prior, spec.test, problem.op.cols(), seed,
-                                  Purpose::test_signals, pool);
+    problem.train.x =
+        draw_signals(spec.prior, spec.train, problem.op.cols(), seed, Purpose::train_signals, pool);
+    problem.test.x =
+        draw_signals(spec.prior, spec.test, problem.op.cols(), seed, Purpose::test_signals, pool);
     sense_sets(problem, seed, pool);
     return problem;
 }

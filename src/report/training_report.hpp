@@ -42,7 +42,7 @@ struct RecoveredSignal {
     std::string label;
     std::vector<float> truth, recovered;
     std::vector<float> contaminated = {};  ///< before it was measured, if that differs
-    bool curve = false;  ///< samples in time, drawn as lines; else single entries
+    bool curve = false;                    ///< samples in time, drawn as lines; else single entries
 };
 
 /// All that the page of a training tells: plain data, made by whoever ran it.

@@ -43,7 +43,7 @@ def test_the_summary_and_the_report_tell_the_protocol(trained):
     assert (problem["basis"], problem["normalize"], problem["patch"]) == ("dct2", "zscore", 8)
     assert problem["noise_std"] == 0.05 and problem["scored"] == "normalised signals"
     for words in ("200 random 8 x 8 patches of 8 pictures", "no picture on both sides",
-                  "noise of deviation 0.05", "dense gaussian operator on the coefficients"):
+                  "noise of deviation 0.05 on the signals", "dense gaussian operator on the coefficients"):
         assert words in problem["protocol"]
     assert summary["test_energy_nmse_db"] < -2
     page = (work / "run" / "report.html").read_text(encoding="utf-8")
@@ -129,6 +129,8 @@ def test_the_same_folder_and_seed_give_the_same_bytes(tmp_path):
     (["problem.normalize=global"], {"normalize": "global", "deviation": 1}),
     (["problem.normalize=patch"], {"normalize": "patch", "mean": 0}),
     (["problem.noise_std=0"], {"noise_std": 0}),
+    (["problem.noise_at=measurements"], {"noise_std": 0.05, "noise_at": "measurements"}),
+    (["problem.noise_at=normalised"], {"noise_std": 0.05, "noise_at": "normalised"}),
     (["problem.basis=identity"], {"basis": "identity"}),
     (["problem.split=patch"], {"train": 75}),
 ])

@@ -1,7 +1,7 @@
 #include "pibinn/array.hpp"
 
-#include <cmath>
 #include <array>
+#include <cmath>
 #include <memory>
 
 #include <matio.h>
@@ -30,7 +30,8 @@ TEST(Csv, AnyUsualSeparatorGivesTheSame) {
     const Batch expected = some_numbers(2, 3);
     EXPECT_EQ(expected, read_text(folder, "-3,-2.75,-2.5\n-2.25,-2,-1.75"));
     EXPECT_EQ(expected, read_text(folder, "a; b; c\r\n-3;-2.75;-2.5\r\n\r\n-2.25 ;-2;-1.75\r\n"));
-    EXPECT_EQ(expected, read_text(folder, "\xef\xbb\xbf# note\n-3\t-2.75\t-2.5\n-2.25 -2   -1.75\n"));
+    EXPECT_EQ(expected,
+              read_text(folder, "\xef\xbb\xbf# note\n-3\t-2.75\t-2.5\n-2.25 -2   -1.75\n"));
     EXPECT_EQ(read_text(folder, "+1e-3\n").values()[0], 1e-3F);
     EXPECT_EQ(read_text(folder, "").rows(), 0u);
 }
@@ -100,12 +101,11 @@ INSTANTIATE_TEST_SUITE_P(Versions, EveryMat,
 
 TEST(Mat, DamagedFilesAreRefused) {
     const TestFolder folder;
-    write_mat(folder / "good.mat", MAT_FT_MAT5, MAT_COMPRESSION_NONE, {"A"}, {1, 2, 3, 4, 5, 6},
-              2);
+    write_mat(folder / "good.mat", MAT_FT_MAT5, MAT_COMPRESSION_NONE, {"A"}, {1, 2, 3, 4, 5, 6}, 2);
     const std::string good = read_file(folder / "good.mat");
     const std::string bad = (folder / "bad.mat").string();
-    for (const std::size_t length : {std::size_t{0}, std::size_t{64}, std::size_t{128},
-                                     std::size_t{150}, good.size() - 20}) {
+    for (const std::size_t length :
+         {std::size_t{0}, std::size_t{64}, std::size_t{128}, std::size_t{150}, good.size() - 20}) {
         write_file(bad, good.substr(0, length));
         EXPECT_THROW(read_array(bad), Error) << length;
     }

@@ -14,8 +14,8 @@ std::string big(std::uint32_t v) {
 
 std::string chunk(const std::string& name, const std::string& data) {
     const std::string body = name + data;
-    const auto crc = crc32(0, reinterpret_cast<const Bytef*>(body.data()),
-                           static_cast<uInt>(body.size()));
+    const auto crc =
+        crc32(0, reinterpret_cast<const Bytef*>(body.data()), static_cast<uInt>(body.size()));
     return big(static_cast<std::uint32_t>(data.size())) + body +
            big(static_cast<std::uint32_t>(crc));
 }
@@ -61,8 +61,8 @@ TEST(Png, EveryKindOfPixelBecomesGrey) {
     const Image bits = read(folder, png(3, 1, 1, 0, row({0b10100000})));
     EXPECT_EQ(bits(0, 0), 1);
     EXPECT_EQ(bits(0, 1), 0);
-    const Image palette =
-        read(folder, png(1, 1, 8, 3, row({1}), chunk("PLTE", std::string("\0\0\0\xff\xff\xff", 6))));
+    const Image palette = read(
+        folder, png(1, 1, 8, 3, row({1}), chunk("PLTE", std::string("\0\0\0\xff\xff\xff", 6))));
     EXPECT_FLOAT_EQ(palette(0, 0), 1);
 }
 
@@ -87,8 +87,8 @@ TEST(Png, LiesAndDamageAreRefused) {
               std::string::npos);
     EXPECT_NE(message_of([&] { read(folder, png(9000, 9000, 8, 0, "")); }).find("bytes"),
               std::string::npos);
-    for (const std::size_t length : {std::size_t{8}, std::size_t{20}, good.size() / 2,
-                                     good.size() - 14})
+    for (const std::size_t length :
+         {std::size_t{8}, std::size_t{20}, good.size() / 2, good.size() - 14})
         EXPECT_NE(message_of([&] { read(folder, good.substr(0, length)); }).find("damaged PNG"),
                   std::string::npos)
             << length;
@@ -119,8 +119,8 @@ TEST(Jpeg, EveryColourSpaceBecomesGrey) {
 TEST(Jpeg, DamageAndTruncationAreRefused) {
     const TestFolder folder;
     const std::string good = flat_jpeg(JCS_RGB, {10, 200, 90}, 64);
-    for (const std::size_t length : {std::size_t{3}, std::size_t{30}, good.size() / 2,
-                                     good.size() - 20})
+    for (const std::size_t length :
+         {std::size_t{3}, std::size_t{30}, good.size() / 2, good.size() - 20})
         EXPECT_NE(message_of([&] { read(folder, good.substr(0, length)); }).find("damaged JPEG"),
                   std::string::npos)
             << length;

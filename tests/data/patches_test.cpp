@@ -66,8 +66,7 @@ TEST(Patches, OfAPictureAreOnOneSideOnly) {
 TEST(Patches, AreWindowsOfThePicture) {
     const TestFolder folder;
     Image image(12, 16);
-    for (std::size_t i = 0; i < image.size(); ++i)
-        image.data()[i] = static_cast<float>(i) / 255;
+    for (std::size_t i = 0; i < image.size(); ++i) image.data()[i] = static_cast<float>(i) / 255;
     write_png(folder / "a.png", image);
     write_png(folder / "b.png", image);
     const PatchSet set = draw_patches(spec_of(folder), 1);

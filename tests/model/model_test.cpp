@@ -51,8 +51,7 @@ std::string load_error(const std::filesystem::path& path) {
 }
 
 TEST_F(ModelFile, CarriesWhatItsSignalsAre) {
-    const Operator op =
-        Operator::random(Structure::dense(6, 16), OperatorEnsemble::gaussian, 3);
+    const Operator op = Operator::random(Structure::dense(6, 16), OperatorEnsemble::gaussian, 3);
     Model model = some_model({}, op);
     EXPECT_TRUE(model.domain.plain());
     SignalDomain& domain = model.domain;

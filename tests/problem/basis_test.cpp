@@ -65,8 +65,7 @@ TEST_P(EveryBasis, KeepsEnergyAndComesBack) {
     const Batch c = basis.to_coefficients(s, pool);
     const Batch back = basis.to_signals(c, pool);
     EXPECT_NEAR(energy(c.values()) / energy(s.values()), 1, 1e-6);
-    for (std::size_t i = 0; i < s.size(); ++i)
-        ASSERT_NEAR(back.data()[i], s.data()[i], 1e-5);
+    for (std::size_t i = 0; i < s.size(); ++i) ASSERT_NEAR(back.data()[i], s.data()[i], 1e-5);
     EXPECT_EQ(kind == BasisKind::identity || n == 1, c == s);
 }
 

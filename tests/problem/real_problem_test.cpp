@@ -137,6 +137,27 @@ TEST(RealProblem, MeasuresTheDisturbedSignalAndKeepsTheCleanTarget) {
     EXPECT_NEAR(std::sqrt(added / static_cast<double>(disturbed.size())), 0.2, 0.01);
 }
 
+TEST(RealProblem, NoiseComesInWhereItIsAskedFor) {
+    ThreadPool pool(1);
+    RealSignals signals = some_signals();
+    signals.noise_std = 0.4;
+    const auto made = [&](NoisePlace place) {
+        signals.noise_place = place;
+        return make_real(signals, domain_of(Normalize::zscore), SensingSpec{}, 3, pool);
+    };
+    const double deviation = made(NoisePlace::signals).domain.deviation;
+    const Problem early = made(NoisePlace::signals), middle = made(NoisePlace::normalised),
+                  late = made(NoisePlace::measurements);
+    EXPECT_DOUBLE_EQ(early.train_disturbance.noise_std, 0.4 / deviation);
+    EXPECT_DOUBLE_EQ(early.domain.noise_std, 0.4);
+    EXPECT_EQ(middle.test_disturbance.noise_std, 0.4);
+    EXPECT_DOUBLE_EQ(middle.domain.noise_std, 0.4 * deviation);
+    EXPECT_TRUE(late.train_disturbance.none());
+    EXPECT_EQ(late.noise_std, 0.4);
+    EXPECT_EQ(late.domain.noise_std, 0);
+    EXPECT_NE(late.train.y, late.op.apply(late.train.x, pool));
+}
+
 TEST(RealProblem, AnOperatorOnSignalsMeasuresTheSameAsOnePutBeforeTheBasis) {
     ThreadPool pool(1);
     const RealSignals signals = some_signals();
