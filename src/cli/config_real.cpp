@@ -75,8 +75,8 @@ struct KeyUse {
     bool synthetic, arrays, images, signals;
 };
 constexpr std::array kUses{
-    KeyUse{"density", true, false, false, false},
-    KeyUse{"support", true, false, false, false},
+    KeyUse{"density", true, true, false, false},
+    KeyUse{"support", true, true, false, false},
     KeyUse{"n", true, true, false, false},
     KeyUse{"y", true, true, false, false},  // a synthetic problem has its own words for this one
     KeyUse{"x", true, true, false, true},

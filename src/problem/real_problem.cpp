@@ -83,11 +83,12 @@ Problem make_real(const RealSignals& signals, SignalDomain domain, const Sensing
     problem.op = sensing_operator(sensing, domain.basis, n, seed, pool);
     problem.train.x = domain.to_coefficients(signals.train, pool);
     problem.test.x = domain.to_coefficients(signals.test, pool);
-    const bool late = signals.noise_place == NoisePlace::measurements;
-    const double unit = signals.noise_place == NoisePlace::signals ? 1 / domain.deviation : 1;
-    const double noise_std = unit * signals.noise_std;
+    const NoisePlace place = signals.noise_place;
+    const bool late = place == NoisePlace::measurements;
+    const bool early = place == NoisePlace::signals;
+    const double noise_std = early ? signals.noise_std / domain.deviation : signals.noise_std;
     problem.noise_std = late ? noise_std : 0;
-    domain.noise_std = late ? 0 : noise_std * domain.deviation;
+    if (!late) domain.noise_std = early ? signals.noise_std : signals.noise_std * domain.deviation;
     problem.train_disturbance = {
         late ? 0 : noise_std, artefact_coefficients(signals.train_artefacts, signals, domain, pool),
         signals.least_snr_db, signals.most_snr_db};
