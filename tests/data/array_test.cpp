@@ -99,6 +99,26 @@ INSTANTIATE_TEST_SUITE_P(Versions, EveryMat,
                                            std::pair{MAT_FT_MAT5, MAT_COMPRESSION_ZLIB},
                                            std::pair{MAT_FT_MAT73, MAT_COMPRESSION_NONE}));
 
+TEST(Mat, SparseMatricesAreReadInFull) {
+    const TestFolder folder;
+    {
+        const std::unique_ptr<mat_t, MatDeleter> file(
+            Mat_CreateVer((folder / "s.mat").c_str(), nullptr, MAT_FT_MAT5));
+        // 3 x 2: entry (2, 0) is 5, entry (1, 1) is -4.
+        mat_uint32_t rows[2] = {2, 1}, starts[3] = {0, 1, 2};
+        double values[2] = {5, -4};
+        mat_sparse_t sparse{2, rows, 2, starts, 3, 2, values};
+        std::size_t dims[2] = {3, 2};
+        const std::unique_ptr<matvar_t, MatDeleter> variable(
+            Mat_VarCreate("S", MAT_C_SPARSE, MAT_T_DOUBLE, 2, dims, &sparse, MAT_F_DONT_COPY_DATA));
+        ASSERT_EQ(Mat_VarWrite(file.get(), variable.get(), MAT_COMPRESSION_NONE), 0);
+    }
+    Batch expected(3, 2);
+    expected(2, 0) = 5;
+    expected(1, 1) = -4;
+    EXPECT_EQ(read_array((folder / "s.mat").string()), expected);
+}
+
 TEST(Mat, DamagedFilesAreRefused) {
     const TestFolder folder;
     write_mat(folder / "good.mat", MAT_FT_MAT5, MAT_COMPRESSION_NONE, {"A"}, {1, 2, 3, 4, 5, 6}, 2);
