@@ -9,6 +9,7 @@
 #include "pibinn/matrix.hpp"
 #include "pibinn/network.hpp"
 #include "pibinn/operator.hpp"
+#include "pibinn/signal_domain.hpp"
 #include "pibinn/thread_pool.hpp"
 
 namespace pibinn {
@@ -23,6 +24,8 @@ struct Model {
     std::vector<float> theta;  ///< one a layer; empty for relu
     std::vector<float> beta;   ///< one a layer; empty without momentum
     std::vector<float> omega;  ///< one a layer; empty without Onsager term
+    /// How the signals it recovers become pixels or volts; plain where signals are coefficients.
+    SignalDomain domain;
     /// What else the file tells: recipe, seed, scores, hash of the data.
     std::map<std::string, std::string> metadata;
 

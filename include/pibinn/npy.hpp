@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string_view>
 
@@ -22,9 +23,29 @@ void write_npy(const std::filesystem::path& path, ConstBatchView values);
 /// A 1-D array of int64, which numpy takes as an index.
 void write_npy_indices(const std::filesystem::path& path, std::span<const std::uint32_t> values);
 
+class AtomicFile;
+
+/// The same, a few rows at a time: the file appears when all rows are there and commit() is called.
+class NpyWriter {
+public:
+    NpyWriter(const std::filesystem::path& path, std::size_t rows, std::size_t cols);
+    ~NpyWriter();
+
+    void write(ConstBatchView rows);
+    void commit();
+
+private:
+    std::unique_ptr<AtomicFile> file_;
+    std::size_t left_;  ///< rows still to come
+    std::size_t cols_;
+};
+
 /// Refuses a batch of no rows and one whose rows are not `cols` long. `noun` names what stands in
 /// a row ("measurements"), `path` where the batch came from; both are only told.
 void require_batch(ConstBatchView batch, std::size_t cols, std::string_view noun,
                    const std::filesystem::path& path);
+/// The same of a shape alone.
+void require_shape(std::size_t rows, std::size_t cols, std::size_t expected_cols,
+                   std::string_view noun, const std::filesystem::path& path);
 
 }  // namespace pibinn

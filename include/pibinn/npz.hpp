@@ -17,10 +17,8 @@ std::vector<std::string> npz_names(const std::filesystem::path& path);
 
 /// One array of an .npz archive (numpy.savez or savez_compressed), under the rules of `read_npy`.
 Batch read_npz(const std::filesystem::path& path, const std::string& name);
-
-/// The array that `place` names, as a user writes it: "x.npy", "x.npz" (an archive of one array)
-/// or "x.npz:name".
-Batch read_array(const std::string& place);
+/// The only array of an archive; one of several is an input error that lists them.
+Batch read_npz(const std::filesystem::path& path);
 
 /// A view on the numbers of an array to be written: spans become 1-D arrays, views 2-D ones.
 using NpzValues = std::variant<ConstBatchView, std::span<const float>,

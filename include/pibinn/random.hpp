@@ -19,6 +19,10 @@ enum class Purpose : std::uint32_t {
     shuffle = 7,
     augment = 8,
     mask = 9,
+    patches = 10,
+    split = 11,
+    train_disturbance = 12,
+    test_disturbance = 13,
     tests = 99,
 };
 

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "pibinn/disturbance.hpp"
 #include "pibinn/matrix.hpp"
 #include "pibinn/operator.hpp"
 #include "pibinn/random.hpp"
+#include "pibinn/signal_domain.hpp"
 
 namespace pibinn {
 
@@ -23,9 +26,9 @@ struct SparsePrior {
 Batch draw_signals(const SparsePrior& prior, std::size_t count, std::size_t n, std::uint64_t seed,
                    Purpose purpose, ThreadPool& pool);
 
-/// Adds N(0, noise_std^2) to every entry, row i from the stream (seed, purpose, i).
-void add_noise(BatchView y, double noise_std, std::uint64_t seed, Purpose purpose,
-               ThreadPool& pool);
+/// Adds N(0, noise_std^2) to every entry, row i from the stream (seed, purpose, first + i).
+void add_noise(BatchView y, double noise_std, std::uint64_t seed, Purpose purpose, ThreadPool& pool,
+               std::uint64_t first = 0);
 
 /// Signals and their measurements, one pair a row.
 struct DataSet {
@@ -38,8 +41,22 @@ struct Problem {
     Operator op;
     DataSet train;
     DataSet test;
-    double noise_std = 0;
+    double noise_std = 0;  ///< of the measurements
+    Disturbance train_disturbance;
+    Disturbance test_disturbance;
+    SignalDomain domain;             ///< what the rows of x are coefficients of
+    std::string protocol;            ///< how real signals became this problem, in words
+    std::vector<std::string> notes;  ///< what its maker should be told
 };
+
+enum class Part { train, test };
+
+/// y = A (x + disturbance) + noise for training or test signals of a problem, given or new. Row i
+/// draws from the streams of index first + i: the data sets themselves are those from 0 on.
+void sense(const Problem& problem, Part part, ConstBatchView x, BatchView y, std::uint64_t seed,
+           std::uint64_t first, ThreadPool& pool);
+/// Measures both sets, whose signals are there.
+void sense_sets(Problem& problem, std::uint64_t seed, ThreadPool& pool);
 
 /// The synthetic problem of a seed. Operator, training and test sets come from separate streams.
 struct SyntheticSpec {

@@ -7,9 +7,9 @@
 #include <fmt/ranges.h>
 
 #include "cli/console.hpp"
+#include "pibinn/array.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/npy.hpp"
-#include "pibinn/npz.hpp"
 
 namespace pibinn::cli {
 

@@ -274,7 +274,7 @@ void run_compare(const Arguments& arguments) {
     const ConfigDocument document = options.configuration.document();
     const Config config = options.configuration.load(document);
     ThreadPool pool(line.threads());
-    const Structure physics = make_operator(config, pool).structure();
+    const Structure physics = make_frame(config, pool).op.structure();
     std::vector<Candidate> candidates;
     for (const Scheme& scheme : choose_schemes(options.choice, physics.kind()))
         candidates.push_back(make_candidate(options, scheme, document, config, physics));

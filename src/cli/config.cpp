@@ -8,6 +8,7 @@
 
 #include "cli/config_document.hpp"
 #include "core/names.hpp"
+#include "pibinn/array.hpp"
 
 namespace pibinn::cli {
 
@@ -20,21 +21,20 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::uint64_t kLargestSide = 1U << 24;
 constexpr std::uint64_t kMostRows = 1U << 28;
 
+constexpr NameTable<ProblemKind, 4> kKinds{{{ProblemKind::synthetic, "synthetic"},
+                                            {ProblemKind::arrays, "arrays"},
+                                            {ProblemKind::images, "images"},
+                                            {ProblemKind::signals, "signals"}}};
+
 ProblemKind parse_kind(std::string_view word) {
-    enum class Named { synthetic, arrays, images, signals };
-    static constexpr NameTable<Named, 4> names{{{Named::synthetic, "synthetic"},
-                                                {Named::arrays, "arrays"},
-                                                {Named::images, "images"},
-                                                {Named::signals, "signals"}}};
-    switch (parse_name(names, word, "kind of problem")) {
-        case Named::synthetic:
-            return ProblemKind::synthetic;
-        case Named::arrays:
-            return ProblemKind::arrays;
-        default:
-            fail_usage("kind '" + std::string(word) + "' is not available in this version",
-                       "save the signals as x.npy and use kind \"arrays\"");
-    }
+    return parse_name(kKinds, word, "kind of problem");
+}
+
+/// Random sensing of images and signals knows how many equal blocks it has, and no other pattern.
+void require_own_sizes(const Value& value, const ProblemConfig& problem) {
+    if (problem.kind == ProblemKind::images || problem.kind == ProblemKind::signals)
+        value.fail("images and signals are sensed by equal blocks or by a file",
+                   "set repeat to the number of blocks, or operator to a file");
 }
 
 void set_operator(const Value& value, ProblemConfig& problem) {
@@ -42,18 +42,20 @@ void set_operator(const Value& value, ProblemConfig& problem) {
         if (problem.spec.structure != StructureKind::blocks)
             value.fail("several files are the blocks of a diagonal",
                        "set problem.structure = \"blocks\", or name one file");
+        require_own_sizes(value, problem);
         problem.block_files = value.paths();
         return;
     }
     const std::string name = value.text();
-    if (name.ends_with(".npy") || name.find(".npz") != std::string::npos)
+    if (names_array(name))
         problem.operator_file = value.path();
     else
         problem.spec.ensemble = value.word([](std::string_view word) {
             try {
                 return parse_operator_ensemble(word);
             } catch (const Error& error) {
-                fail_usage(error.message(), error.hint() + " a file ends in .npy or .npz");
+                fail_usage(error.message(),
+                           error.hint() + " a file ends in .npy, .npz, .mat or .csv");
             }
         });
 }
@@ -72,6 +74,7 @@ void set_support(const Value& value, SyntheticSpec& spec) {
 
 /// Sizes come from one place: the files, the list of blocks, or m, n and repeat.
 void set_blocks(const Value& value, bool sizes_given, ProblemConfig& problem) {
+    if (problem.operator_file.empty()) require_own_sizes(value, problem);
     if (problem.spec.structure != StructureKind::blocks)
         value.fail(fmt::format("the structure is '{}'", to_string(problem.spec.structure)),
                    "set problem.structure = \"blocks\"");
@@ -91,6 +94,7 @@ void set_blocks(const Value& value, bool sizes_given, ProblemConfig& problem) {
 }
 
 void set_mask_density(const Value& value, ProblemConfig& problem) {
+    require_own_sizes(value, problem);
     if (problem.spec.structure != StructureKind::mask)
         value.fail(fmt::format("the structure is '{}'", to_string(problem.spec.structure)),
                    "set problem.structure = \"mask\"");
@@ -98,11 +102,6 @@ void set_mask_density(const Value& value, ProblemConfig& problem) {
         value.fail("the mask is that of the operator's non-zero entries",
                    "remove mask_density, or the operator to draw both");
     problem.spec.mask_density = value.number(0, 1, true);
-}
-
-void refuse_image_key(const Value& value) {
-    value.fail("it belongs to images and signals, which are not available in this version",
-               "remove it, and prepare the arrays as they should be used");
 }
 
 /// A folder holds A.npy, x.npy and perhaps y.npy; files that are named go before.
@@ -125,27 +124,40 @@ ProblemConfig read_problem(const ConfigDocument& document) {
     bool has_m = false;
     bool has_sizes = false;
     double ratio = 0;
-    std::string folder;
-    const std::array keys{
+    std::string& folder = problem.real.path;
+    std::vector<ConfigKey> keys{
         ConfigKey{"kind", [&](const Value& v) { problem.kind = v.word(parse_kind); }},
-        ConfigKey{"m", [&](const Value& v) { spec.m = v.whole(1, kLargestSide), has_m = true; }},
+        ConfigKey{"m",
+                  [&](const Value& v) {
+                      spec.m = v.whole(1, kLargestSide);
+                      problem.real.m = spec.m;
+                      has_m = true;
+                  }},
         ConfigKey{"n",
                   [&](const Value& v) { spec.n = v.whole(1, kLargestSide), has_sizes = true; }},
         ConfigKey{"ratio",
                   [&](const Value& v) {
                       if (has_m) v.fail("m is given too", "give either m or ratio = m / n");
                       ratio = v.number(0, 100, true);
+                      problem.real.ratio = ratio;
                   }},
         ConfigKey{"density", [&](const Value& v) { spec.prior.density = v.number(0, 1, true); }},
         ConfigKey{"support", [&](const Value& v) { set_support(v, spec); }},
         ConfigKey{"train", [&](const Value& v) { problem.train_rows = v.whole(1, kMostRows); }},
         ConfigKey{"test", [&](const Value& v) { problem.test_rows = v.whole(1, kMostRows); }},
-        ConfigKey{"noise_std", [&](const Value& v) { spec.noise_std = v.number(0, kInfinity); }},
+        ConfigKey{"noise_std",
+                  [&](const Value& v) {
+                      spec.noise_std = v.number(0, kInfinity);
+                      problem.real.noise_std = spec.noise_std;
+                  }},
         ConfigKey{"structure",
                   [&](const Value& v) { spec.structure = v.word(parse_structure_kind); }},
-        ConfigKey{
-            "repeat",
-            [&](const Value& v) { spec.repeat = v.whole(1, kLargestSide), has_sizes = true; }},
+        ConfigKey{"repeat",
+                  [&](const Value& v) {
+                      spec.repeat = v.whole(1, kLargestSide);
+                      problem.real.repeat = spec.repeat;
+                      has_sizes = true;
+                  }},
         ConfigKey{"operator", [&](const Value& v) { set_operator(v, problem); }},
         ConfigKey{"blocks",
                   [&](const Value& v) { set_blocks(v, has_m || has_sizes || ratio > 0, problem); }},
@@ -153,10 +165,17 @@ ProblemConfig read_problem(const ConfigDocument& document) {
         ConfigKey{"x", [&](const Value& v) { problem.x_file = v.path(); }},
         ConfigKey{"y", [&](const Value& v) { problem.y_file = v.path(); }},
         ConfigKey{"path", [&](const Value& v) { folder = v.path(); }},
-        ConfigKey{"patch", refuse_image_key},
-        ConfigKey{"normalize", refuse_image_key},
     };
+    for (ConfigKey& key : real_keys(problem.real)) keys.push_back(std::move(key));
+    std::vector<Value> present;
+    for (ConfigKey& key : keys)
+        key.set = [set = std::move(key.set), &present](const Value& v) {
+            set(v);
+            present.push_back(v);
+        };
     document.read("problem", keys);
+    require_keys_of_kind(problem, present);
+    settle_real(problem);
     if (problem.kind == ProblemKind::synthetic) {
         if (!folder.empty() || !problem.x_file.empty() || !problem.y_file.empty())
             fail_usage("a synthetic problem draws its own signals, but problem.path, x or y is set",
@@ -168,6 +187,7 @@ ProblemConfig read_problem(const ConfigDocument& document) {
         spec.test = problem.test_rows.value_or(spec.test);
         return problem;
     }
+    if (problem.kind != ProblemKind::arrays) return problem;
     if (!folder.empty()) look_in_folder(folder, problem);
     if (problem.operator_file.empty() && problem.block_files.empty())
         fail_usage("a problem of arrays needs its operator",
@@ -231,6 +251,8 @@ void read_model(const ConfigDocument& document, Config& config) {
 }
 
 }  // namespace
+
+std::string_view to_string(ProblemKind kind) { return name_of(kKinds, kind); }
 
 Config read_config(const ConfigDocument& document) {
     Config config;

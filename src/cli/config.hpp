@@ -3,14 +3,18 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "cli/config_real.hpp"
 #include "pibinn/network.hpp"
 #include "pibinn/signals.hpp"
 
 namespace pibinn::cli {
 
-enum class ProblemKind { synthetic, arrays };
+enum class ProblemKind { synthetic, arrays, images, signals };
+
+std::string_view to_string(ProblemKind kind);
 
 /// The section [problem] of a configuration.
 struct ProblemConfig {
@@ -19,10 +23,11 @@ struct ProblemConfig {
     SyntheticSpec spec;
     std::string operator_file;              ///< empty: drawn from the ensemble
     std::vector<std::string> block_files;   ///< instead of one file: the blocks of the diagonal
-    std::string x_file;                     ///< of `arrays`
+    std::string x_file;                     ///< of `arrays` and `signals`
     std::string y_file;                     ///< of `arrays`; empty: measured by the operator
-    std::optional<std::size_t> train_rows;  ///< of `arrays`; what was not said follows the rows
+    std::optional<std::size_t> train_rows;  ///< what was not said follows the rows there are
     std::optional<std::size_t> test_rows;
+    RealConfig real;  ///< of `images` and `signals`, and the basis of `arrays`
 };
 
 struct Config {
@@ -33,8 +38,6 @@ struct Config {
     bool dense_network = false;
     std::uint64_t seed = 1;
 };
-
-class ConfigDocument;
 
 /// Problem and model of a document. A section [train] may stand beside them; whoever trains reads
 /// it from the same document.

@@ -79,6 +79,9 @@ void read_stage(const std::string& prefix, const toml::table& table, Stage& stag
 /// belong to the signals as they are.
 Augment allowed_augment(Augment augment, const ProblemConfig& problem) {
     if (augment == Augment::none) return augment;
+    if (problem.kind == ProblemKind::images || problem.kind == ProblemKind::signals)
+        return *problem.real.noise_std > 0 || problem.real.artefact != "none" ? Augment::noise
+                                                                              : Augment::none;
     if (problem.kind == ProblemKind::arrays)
         return problem.y_file.empty() && problem.spec.noise_std > 0 ? Augment::noise
                                                                     : Augment::none;

@@ -47,18 +47,21 @@ void run_eval(const Arguments& arguments) {
     CommandLine line(
         "eval",
         "Measures how well a model recovers known signals. Without measurements the "
-        "model's own operator makes them, free of noise.",
+        "model's own operator makes them, free of noise. A model with a basis takes the signals "
+        "themselves, pixels or samples, and is scored on them as in training: normalised.",
         "pibinn eval model.safetensors --signals x_test.npy --measurements y_test.npy");
     std::string model_file, signals_file, measurements_file;
     line.required("MODEL", model_file, "model file (.safetensors)");
-    line.required("--signals", signals_file, "the true signals, one a row (.npy, .npz, .npz:NAME)");
+    line.required("--signals", signals_file,
+                  "the true signals, one a row (.npy, .npz, .mat, .csv, FILE:NAME)");
     line.optional("--measurements", measurements_file, "their measurements, one a row", "FILE");
     if (!line.parse(arguments)) return;
     const Console console(line.speech());
 
     const Model model = load_model(model_file);
-    const Batch x = read_rows(signals_file, model.op.cols(), "signal entries");
+    Batch x = read_rows(signals_file, model.op.cols(), "signal entries");
     ThreadPool pool(line.threads());
+    if (!model.domain.plain()) x = model.domain.to_coefficients(x, pool);
     const Batch y = measurements_for(model, x, measurements_file, pool);
     Batch estimate;
     const double microseconds =

@@ -6,6 +6,7 @@
 #include "cli/model_text.hpp"
 #include "cli/options.hpp"
 #include "cli/problem_source.hpp"
+#include "cli/real_source.hpp"
 #include "pibinn/error.hpp"
 
 namespace pibinn::cli {
@@ -30,13 +31,15 @@ void run_init(const Arguments& arguments) {
     const Config config = configuration.load();
 
     ThreadPool pool(line.threads());
-    const Operator op = network_operator(config, make_operator(config, pool));
-    Model model = untrained_model(config.model, op, theta);
+    const Problem frame = make_frame(config, pool);
+    Model model = untrained_model(config.model, network_operator(config, frame.op), theta);
+    model.domain = frame.domain;
     model.metadata["pibinn.recipe"] = "untrained";
     model.metadata["pibinn.seed"] = std::to_string(config.seed);
     save_model(model, out);
 
-    console.say(fmt::format("{}: {}\n{}", out, model_line(model), bits_table(model)));
+    console.say(
+        fmt::format("{}{}: {}\n{}", notes_text(frame), out, model_line(model), bits_table(model)));
     console.result(
         {{"out", out}, {"model", model_json(model)}, {"bits", bits_json(count_bits(model))}});
 }

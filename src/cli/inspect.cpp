@@ -32,6 +32,16 @@ std::string numbers_text(const Model& model) {
     return text;
 }
 
+std::string domain_text(const SignalDomain& domain) {
+    if (domain.plain()) return "";
+    std::string text = fmt::format("signals: basis {}", to_string(domain.basis.kind()));
+    if (domain.patch > 0) text += fmt::format(", patches of {0} x {0} pixels", domain.patch);
+    text += fmt::format(", normalisation {}", to_string(domain.normalize));
+    if (domain.mean != 0 || domain.deviation != 1)
+        text += fmt::format(" (mean {:.4g}, deviation {:.4g})", domain.mean, domain.deviation);
+    return text + fmt::format(", noise {:g}\n", domain.noise_std);
+}
+
 std::string metadata_text(const Model& model) {
     std::string text;
     for (const auto& [key, value] : model.metadata)
@@ -67,9 +77,9 @@ void inspect_model(const std::string& file, const std::string& picture, const Co
                                                 pattern_of(model.op.structure())}};
         write_pattern(panels, picture);
     }
-    console.say(fmt::format("{}{}\n{}\n{}\n{}file: {} bytes\n", model_line(model),
+    console.say(fmt::format("{}{}\n{}\n{}{}\n{}file: {} bytes\n", model_line(model),
                             share_text(model), bits_table(model), numbers_text(model),
-                            metadata_text(model), grouped(bytes)));
+                            domain_text(model.domain), metadata_text(model), grouped(bytes)));
     console.result({{"model", model_json(model)},
                     {"bits", bits_json(bits)},
                     {"structure", share_json(model)},
@@ -78,6 +88,8 @@ void inspect_model(const std::string& file, const std::string& picture, const Co
                     {"n", model.op.cols()},
                     {"scale", model.scale()},
                     {"theta", model.theta},
+                    {"basis", to_string(model.domain.basis.kind())},
+                    {"patch", model.domain.patch},
                     {"metadata", model.metadata}});
 }
 

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "pibinn/array.hpp"
 #include "pibinn/error.hpp"
-#include "pibinn/npz.hpp"
 
 namespace pibinn::cli {
 

@@ -6,9 +6,11 @@
 #include <unistd.h>
 
 #include "cli/operator_source.hpp"
+#include "cli/real_source.hpp"
+#include "pibinn/array.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/npy.hpp"
-#include "pibinn/npz.hpp"
+#include "pibinn/real_problem.hpp"
 
 namespace pibinn::cli {
 
@@ -50,16 +52,23 @@ Problem load_arrays(const ProblemConfig& source, std::uint64_t seed, ThreadPool&
     Problem problem;
     problem.op = load_operator(source);
     problem.noise_std = source.spec.noise_std;
-    const Batch x = read_array(source.x_file);
+    Batch x = read_array(source.x_file);
     require_batch(x, problem.op.cols(), "signal entries", source.x_file);
+    problem.domain.basis = load_basis(source.real, x.cols());
+    if (!problem.domain.plain()) {
+        SensingSpec sensing;
+        sensing.given = problem.op;
+        sensing.on_signals = true;
+        problem.op = sensing_operator(sensing, problem.domain.basis, x.cols(), seed, pool);
+        x = problem.domain.to_coefficients(x, pool);
+        problem.protocol =
+            fmt::format("signals of {} in the basis {}", source.x_file, source.real.basis);
+    }
     const Split split = split_rows(source, x.rows());
     problem.train.x = copy_rows(x, 0, split.train);
     problem.test.x = copy_rows(x, split.train, split.test);
     if (source.y_file.empty()) {
-        problem.train.y = problem.op.apply(problem.train.x, pool);
-        problem.test.y = problem.op.apply(problem.test.x, pool);
-        add_noise(problem.train.y, problem.noise_std, seed, Purpose::train_noise, pool);
-        add_noise(problem.test.y, problem.noise_std, seed, Purpose::test_noise, pool);
+        sense_sets(problem, seed, pool);
         return problem;
     }
     if (problem.noise_std > 0)
@@ -76,15 +85,22 @@ Problem load_arrays(const ProblemConfig& source, std::uint64_t seed, ThreadPool&
     return problem;
 }
 
+Problem draw_problem(const SyntheticSpec& spec, const Config& config, ThreadPool& pool) {
+    const ProblemConfig& source = config.problem;
+    if (source.operator_file.empty() && source.block_files.empty())
+        return make_synthetic(spec, config.seed, pool);
+    return make_synthetic(spec, load_operator(source), config.seed, pool);
+}
+
 }  // namespace
 
-Operator make_operator(const Config& config, ThreadPool& pool) {
+Problem make_frame(const Config& config, ThreadPool& pool) {
     const ProblemConfig& source = config.problem;
-    if (!source.operator_file.empty() || !source.block_files.empty()) return load_operator(source);
+    if (source.kind != ProblemKind::synthetic) return make_problem(config, pool);
     SyntheticSpec no_signals = source.spec;
     no_signals.train = 0;
     no_signals.test = 0;
-    return make_synthetic(no_signals, config.seed, pool).op;
+    return draw_problem(no_signals, config, pool);
 }
 
 void require_memory(const Config& config, const Structure& physics) {
@@ -120,7 +136,9 @@ Operator network_operator(const Config& config, const Operator& physics) {
 Problem make_problem(const Config& config, ThreadPool& pool) {
     const ProblemConfig& source = config.problem;
     if (source.kind == ProblemKind::arrays) return load_arrays(source, config.seed, pool);
-    return make_synthetic(source.spec, make_operator(config, pool), config.seed, pool);
+    if (source.kind == ProblemKind::images) return load_images(config, pool);
+    if (source.kind == ProblemKind::signals) return load_signals(config, pool);
+    return draw_problem(source.spec, config, pool);
 }
 
 }  // namespace pibinn::cli

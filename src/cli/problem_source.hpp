@@ -7,8 +7,8 @@
 
 namespace pibinn::cli {
 
-/// The operator of a configuration alone.
-Operator make_operator(const Config& config, ThreadPool& pool);
+/// Operator and domain of a configuration; signals only where these follow from them.
+Problem make_frame(const Config& config, ThreadPool& pool);
 
 /// The operator as the network of a configuration sees it: `physics` itself, or the same matrix
 /// with every entry a link. Refuses a network that cannot be trained in this machine's memory.

@@ -1,8 +1,11 @@
 #include "cli/run_report.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "core/file.hpp"
+#include "pibinn/image.hpp"
 #include "pibinn/version.hpp"
 #include "report/training_report.hpp"
 
@@ -11,20 +14,70 @@ namespace pibinn::cli {
 namespace {
 
 constexpr std::size_t kShownSignals = 4;
+constexpr std::size_t kShownPatches = 16;
+constexpr std::size_t kPatchGap = 4;
+
+std::vector<float> row_of(const Batch& batch, std::size_t i) {
+    return {batch.row(i).begin(), batch.row(i).end()};
+}
+
+/// The first test signals: clean, as they were when they were measured, and recovered.
+struct Shown {
+    Batch truth, contaminated, adjoint, recovered;
+};
+
+Shown shown_rows(const SeedRun& seed, std::size_t most, ThreadPool& pool) {
+    const Problem& problem = seed.problem;
+    const std::size_t count = std::min(most, problem.test.x.rows());
+    const auto y = problem.test.y.view().row_range(0, count);
+    Batch clean(count, problem.test.x.cols());
+    std::copy_n(problem.test.x.data(), clean.size(), clean.data());
+    Batch contaminated = clean;
+    disturb(problem.test_disturbance, contaminated, seed.seed, Purpose::test_disturbance, 0, pool);
+    const SignalDomain& domain = problem.domain;
+    return {domain.to_signals(clean, pool), domain.to_signals(contaminated, pool),
+            domain.to_signals(problem.op.adjoint(y, pool), pool),
+            domain.to_signals(recover(seed.result.model, y, pool), pool)};
+}
 
 std::vector<RecoveredSignal> shown_signals(const SeedRun& seed, ThreadPool& pool) {
-    const std::size_t count = std::min(kShownSignals, seed.problem.test.x.rows());
-    const auto y = seed.problem.test.y.view().row_range(0, count);
-    const Batch x = recover(seed.result.model, y, pool);
+    const Shown shown = shown_rows(seed, kShownSignals, pool);
     std::vector<RecoveredSignal> signals;
-    for (std::size_t i = 0; i < count; ++i) {
-        const auto truth = seed.problem.test.x.row(i);
-        const auto found = x.row(i);
-        signals.push_back({fmt::format("test signal {}", i + 1),
-                           {truth.begin(), truth.end()},
-                           {found.begin(), found.end()}});
+    for (std::size_t i = 0; i < shown.truth.rows(); ++i) {
+        RecoveredSignal signal{fmt::format("test signal {}", i + 1),
+                               row_of(shown.truth, i),
+                               row_of(shown.recovered, i),
+                               {},
+                               !seed.problem.domain.plain()};
+        if (!seed.problem.test_disturbance.none())
+            signal.contaminated = row_of(shown.contaminated, i);
+        signals.push_back(std::move(signal));
     }
     return signals;
+}
+
+/// Four rows of patches, each pixel a square.
+Image patch_picture(const SeedRun& seed, ThreadPool& pool) {
+    const Shown shown = shown_rows(seed, kShownPatches, pool);
+    const SignalDomain& domain = seed.problem.domain;
+    // Patches without their own mean are shown around grey.
+    const float grey = domain.normalize == Normalize::patch ? 0.5F : 0.0F;
+    const std::size_t pixel = std::max<std::size_t>(1, 48 / domain.patch);
+    const std::size_t side = pixel * domain.patch;
+    const std::size_t step = side + kPatchGap;
+    Image picture(4 * step - kPatchGap, shown.truth.rows() * step - kPatchGap);
+    std::fill(picture.values().begin(), picture.values().end(), 1.0F);
+    std::size_t top = 0;
+    for (const Batch* rows :
+         {&shown.truth, &shown.contaminated, &shown.adjoint, &shown.recovered}) {
+        for (std::size_t p = 0; p < rows->rows(); ++p)
+            for (std::size_t i = 0; i < side; ++i)
+                for (std::size_t j = 0; j < side; ++j)
+                    picture(top + i, p * step + j) =
+                        grey + (*rows)(p, i / pixel * domain.patch + j / pixel);
+        top += step;
+    }
+    return picture;
 }
 
 std::string run_report(const TrainingRun& run, const std::vector<SeedRun>& seeds,
@@ -44,7 +97,13 @@ std::string run_report(const TrainingRun& run, const std::vector<SeedRun>& seeds
     report.device = "cpu";
     for (const SeedRun& seed : seeds)
         report.seeds.push_back(SeedReport::of(seed.seed, seed.result));
-    report.signals = shown_signals(first, pool);
+    if (first.problem.domain.patch > 0) {
+        report.picture_png = encode_png(patch_picture(first, pool));
+        report.picture_caption =
+            "From above: the patch, the patch with its noise, the naive adjoint, recovered.";
+    } else {
+        report.signals = shown_signals(first, pool);
+    }
     for (const Entry& e : comparison.entries()) {
         report.comparison.push_back({e.method, e.metrics.nmse_db, e.metrics.energy_nmse_db,
                                      e.microseconds, e.stored_bits, e.ours});
@@ -58,6 +117,7 @@ std::string run_report(const TrainingRun& run, const std::vector<SeedRun>& seeds
 }  // namespace
 
 std::string problem_line(const Config& whole, const Problem& problem) {
+    if (!problem.protocol.empty()) return problem.protocol;
     const std::string noise = problem.noise_std > 0
                                   ? fmt::format("noise of deviation {}", problem.noise_std)
                                   : "no noise";

@@ -6,15 +6,18 @@
 #include "cli/operator_source.hpp"
 #include "cli/options.hpp"
 #include "cli/problem_source.hpp"
+#include "cli/real_source.hpp"
 #include "pibinn/npy.hpp"
 
 namespace pibinn::cli {
 
 void run_sample(const Arguments& arguments) {
-    CommandLine line("sample",
-                     "Writes the problem of a configuration as A.npy, x_train.npy, y_train.npy, "
-                     "x_test.npy and y_test.npy. A 'repeated' operator is written as its block.",
-                     "pibinn sample --set problem.density=0.1 --seed 3 --out data");
+    CommandLine line(
+        "sample",
+        "Writes the problem of a configuration as A.npy, x_train.npy, y_train.npy, "
+        "x_test.npy and y_test.npy. A 'repeated' operator is written as its block; signals "
+        "in a basis are written as their coefficients.",
+        "pibinn sample --set problem.density=0.1 --seed 3 --out data");
     ConfigOptions configuration;
     configuration.add_to(line);
     std::string folder;
@@ -34,9 +37,9 @@ void run_sample(const Arguments& arguments) {
     write_npy(out / "y_test.npy", problem.test.y);
 
     const Structure& s = problem.op.structure();
-    console.say(fmt::format("{}: A.npy ({}), {} training and {} test pairs of {} -> {}\n", folder,
-                            to_string(s.kind()), problem.train.x.rows(), problem.test.x.rows(),
-                            s.cols(), s.rows()));
+    console.say(fmt::format("{}{}: A.npy ({}), {} training and {} test pairs of {} -> {}\n",
+                            notes_text(problem), folder, to_string(s.kind()),
+                            problem.train.x.rows(), problem.test.x.rows(), s.cols(), s.rows()));
     console.result({{"out", folder},
                     {"m", s.rows()},
                     {"n", s.cols()},
@@ -46,6 +49,7 @@ void run_sample(const Arguments& arguments) {
                     {"train", problem.train.x.rows()},
                     {"test", problem.test.x.rows()},
                     {"noise_std", problem.noise_std},
+                    {"basis", to_string(problem.domain.basis.kind())},
                     {"seed", config.seed}});
 }
 

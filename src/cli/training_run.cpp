@@ -26,17 +26,42 @@ Spread over(const std::vector<SeedRun>& seeds, const std::function<double(const 
     return spread(values);
 }
 
+/// What the network's signals are coefficients of, and what its scores are so computed on.
+void add_domain(ordered_json& json, const SignalDomain& domain) {
+    json["basis"] = to_string(domain.basis.kind());
+    json["normalize"] = to_string(domain.normalize);
+    json["mean"] = domain.mean;
+    json["deviation"] = domain.deviation;
+    if (domain.patch > 0) json["patch"] = domain.patch;
+    json["scored"] = domain.normalize == Normalize::none ? "signals" : "normalised signals";
+}
+
+/// Of all test patches together, in pixels from 0 to 1: the basis keeps the squared error, and the
+/// normalisation only scales it.
+double test_psnr_db(const SeedRun& seed) {
+    const Batch& x = seed.problem.test.x;
+    double energy = 0;
+    for (const float v : x.values()) energy += double{v} * v;
+    const double deviation = seed.problem.domain.deviation;
+    const double power = deviation * deviation * energy / static_cast<double>(x.size());
+    return -to_db(power) - seed.result.test.energy_nmse_db;
+}
+
 ordered_json problem_json(const TrainingRun& run, const Problem& problem) {
     const ProblemConfig& config = run.config.problem;
-    ordered_json json{{"kind", config.kind == ProblemKind::synthetic ? "synthetic" : "arrays"},
-                      {"m", problem.op.rows()},
-                      {"n", problem.op.cols()},
-                      {"structure", to_string(problem.op.structure().kind())},
-                      {"train", problem.train.x.rows()},
-                      {"test", problem.test.x.rows()},
-                      {"noise_std", problem.noise_std},
-                      {"data", data_fingerprint(problem)}};
+    ordered_json json{
+        {"kind", to_string(config.kind)},  {"m", problem.op.rows()},
+        {"n", problem.op.cols()},          {"structure", to_string(problem.op.structure().kind())},
+        {"train", problem.train.x.rows()}, {"test", problem.test.x.rows()},
+        {"noise_std", problem.noise_std},  {"data", data_fingerprint(problem)}};
     if (config.kind == ProblemKind::synthetic) json["density"] = config.spec.prior.density;
+    if (!problem.domain.plain()) add_domain(json, problem.domain);
+    if (config.kind == ProblemKind::images || config.kind == ProblemKind::signals) {
+        json["noise_std"] = *config.real.noise_std;
+        json["noise_at"] = to_string(config.real.noise_place);
+    }
+    if (!problem.protocol.empty()) json["protocol"] = problem.protocol;
+    if (!problem.notes.empty()) json["notes"] = problem.notes;
     return json;
 }
 
@@ -118,7 +143,7 @@ ordered_json summary_json(const TrainingRun& run, const std::vector<SeedRun>& se
             over(seeds, [&](const SeedRun& s) { return s.result.seconds[i].second; }).mean;
     ordered_json per_seed = ordered_json::array();
     for (const SeedRun& seed : seeds) per_seed.push_back(seed_json(seed));
-    return {
+    ordered_json summary{
         {"problem", problem_json(run, first.problem)},
         {"model", model_json(model)},
         {"recipe", run.train.recipe.name},
@@ -140,6 +165,10 @@ ordered_json summary_json(const TrainingRun& run, const std::vector<SeedRun>& se
         {"seeds", per_seed},
         {"device", "cpu"},
         {"version", version()}};
+    if (first.problem.domain.patch > 0)
+        summary["test_psnr_db"] =
+            over(seeds, [](const SeedRun& s) { return test_psnr_db(s); }).mean;
+    return summary;
 }
 
 }  // namespace pibinn::cli

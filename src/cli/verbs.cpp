@@ -13,6 +13,7 @@ std::span<const Verb> all_verbs() {
         Verb{"compare", "train several weight kinds and structures, side by side", run_compare},
         Verb{"eval", "measure how well a model recovers known signals", run_eval},
         Verb{"recover", "recover signals from measurements with a model", run_recover},
+        Verb{"recover-image", "sense a photo patch by patch and recover it", run_recover_image},
         Verb{"solve", "recover signals with a reference solver instead of a model", run_solve},
         Verb{"inspect", "show what a model is and the bits it stores", run_inspect},
         Verb{"export", "write a model in another format", run_export},

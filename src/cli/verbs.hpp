@@ -27,6 +27,7 @@ void run_export(const Arguments& arguments);
 void run_init(const Arguments& arguments);
 void run_inspect(const Arguments& arguments);
 void run_recover(const Arguments& arguments);
+void run_recover_image(const Arguments& arguments);
 void run_sample(const Arguments& arguments);
 void run_solve(const Arguments& arguments);
 void run_train(const Arguments& arguments);

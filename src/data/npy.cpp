@@ -47,7 +47,8 @@ T load(const char* from, bool big_endian) {
 }
 
 template <class T>
-void decode(const NpyFormat& format, const char* data, Batch& into, const std::string& where) {
+void decode(const NpyFormat& format, const char* data, std::size_t first_row, Batch& into,
+            const std::string& where) {
     for (std::size_t i = 0; i < format.rows; ++i)
         for (std::size_t j = 0; j < format.cols; ++j) {
             const std::size_t at = format.fortran_order ? j * format.rows + i : i * format.cols + j;
@@ -56,53 +57,58 @@ void decode(const NpyFormat& format, const char* data, Batch& into, const std::s
             if (std::isfinite(into(i, j))) continue;
             if (std::isfinite(static_cast<double>(value)))
                 fail_input(fmt::format("'{}' has {} at row {}, column {}: too large for float32",
-                                       where, value, i, j),
+                                       where, value, first_row + i, j),
                            "scale the values down");
             fail_input(fmt::format("'{}' has {} at row {}, column {} (counted from 0)", where,
-                                   value, i, j),
+                                   value, first_row + i, j),
                        "replace NaN and infinite values");
         }
 }
 
 template <class One, class Two, class Four, class Eight>
-void decode_width(const NpyFormat& format, const char* data, Batch& into,
+void decode_width(const NpyFormat& format, const char* data, std::size_t first_row, Batch& into,
                   const std::string& where) {
     switch (format.width) {
         case 1:
-            return decode<One>(format, data, into, where);
+            return decode<One>(format, data, first_row, into, where);
         case 2:
-            return decode<Two>(format, data, into, where);
+            return decode<Two>(format, data, first_row, into, where);
         case 4:
-            return decode<Four>(format, data, into, where);
+            return decode<Four>(format, data, first_row, into, where);
         default:
-            return decode<Eight>(format, data, into, where);
+            return decode<Eight>(format, data, first_row, into, where);
     }
 }
 
 }  // namespace
 
-Batch decode_npy(std::string_view bytes, const std::string& where) {
-    const NpyFormat format = parse_npy_header(bytes, bytes.size(), where);
-    const char* const data = bytes.data() + format.data_offset;
+Batch decode_npy_numbers(const NpyFormat& format, const char* data, std::size_t first_row,
+                         const std::string& where) {
     Batch batch(format.rows, format.cols);
+    const auto as = [&]<class One, class Two, class Four, class Eight>() {
+        decode_width<One, Two, Four, Eight>(format, data, first_row, batch, where);
+    };
     switch (format.kind) {
         case NumberKind::boolean:
-            decode<Boolean>(format, data, batch, where);
+            decode<Boolean>(format, data, first_row, batch, where);
             break;
         case NumberKind::signed_integer:
-            decode_width<std::int8_t, std::int16_t, std::int32_t, std::int64_t>(format, data, batch,
-                                                                                where);
+            as.operator()<std::int8_t, std::int16_t, std::int32_t, std::int64_t>();
             break;
         case NumberKind::unsigned_integer:
-            decode_width<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>(format, data,
-                                                                                    batch, where);
+            as.operator()<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>();
             break;
         case NumberKind::floating:
             ensure(format.width > 1, "floats have at least 2 bytes");
-            decode_width<Boolean, Half, float, double>(format, data, batch, where);
+            as.operator()<Boolean, Half, float, double>();
             break;
     }
     return batch;
+}
+
+Batch decode_npy(std::string_view bytes, const std::string& where) {
+    const NpyFormat format = parse_npy_header(bytes, bytes.size(), where);
+    return decode_npy_numbers(format, bytes.data() + format.data_offset, 0, where);
 }
 
 Batch read_npy(const std::filesystem::path& path) {
@@ -110,15 +116,31 @@ Batch read_npy(const std::filesystem::path& path) {
 }
 
 void write_npy(const std::filesystem::path& path, ConstBatchView values) {
-    AtomicFile file(path);
-    file.write(make_npy_header("<f4", std::array{values.rows, values.cols}));
-    if (values.contiguous()) {
-        file.write(values.data, values.rows * values.cols * sizeof(float));
-    } else {
-        for (std::size_t i = 0; i < values.rows; ++i)
-            file.write(values.row(i).data(), values.cols * sizeof(float));
+    NpyWriter writer(path, values.rows, values.cols);
+    writer.write(values);
+    writer.commit();
+}
+
+NpyWriter::NpyWriter(const std::filesystem::path& path, std::size_t rows, std::size_t cols)
+    : file_(std::make_unique<AtomicFile>(path)), left_(rows), cols_(cols) {
+    file_->write(make_npy_header("<f4", std::array{rows, cols}));
+}
+NpyWriter::~NpyWriter() = default;
+
+void NpyWriter::write(ConstBatchView rows) {
+    ensure(rows.cols == cols_ && rows.rows <= left_, "rows that the header announced");
+    left_ -= rows.rows;
+    if (rows.contiguous()) {
+        file_->write(rows.data, rows.rows * rows.cols * sizeof(float));
+        return;
     }
-    file.commit();
+    for (std::size_t i = 0; i < rows.rows; ++i)
+        file_->write(rows.row(i).data(), rows.cols * sizeof(float));
+}
+
+void NpyWriter::commit() {
+    ensure(left_ == 0, "as many rows as the header announced");
+    file_->commit();
 }
 
 void write_npy_indices(const std::filesystem::path& path, std::span<const std::uint32_t> values) {
@@ -131,14 +153,20 @@ void write_npy_indices(const std::filesystem::path& path, std::span<const std::u
 
 void require_batch(ConstBatchView batch, std::size_t cols, std::string_view noun,
                    const std::filesystem::path& path) {
-    if (batch.rows == 0)
+    require_shape(batch.rows, batch.cols, cols, noun, path);
+}
+
+void require_shape(std::size_t rows, std::size_t cols, std::size_t expected_cols,
+                   std::string_view noun, const std::filesystem::path& path) {
+    if (rows == 0)
         fail_input(fmt::format("'{}' holds no {}: it has 0 rows", path.string(), noun),
                    "give at least one row");
-    if (batch.cols == cols) return;
-    fail_input(fmt::format("expected {} {} per row, got {} ('{}' is {} x {})", cols, noun,
-                           batch.cols, path.string(), batch.rows, batch.cols),
-               batch.rows == cols ? "the array looks transposed: save array.T, one signal per row"
-                                  : "give an array with one signal per row");
+    if (cols == expected_cols) return;
+    fail_input(fmt::format("expected {} {} per row, got {} ('{}' is {} x {})", expected_cols, noun,
+                           cols, path.string(), rows, cols),
+               rows == expected_cols
+                   ? "the array looks transposed: save array.T, one signal per row"
+                   : "give an array with one signal per row");
 }
 
 }  // namespace pibinn

@@ -31,6 +31,11 @@ inline constexpr std::size_t npy_longest_header = 65536;
 /// of `total` bytes. `where` is the place that errors name.
 NpyFormat parse_npy_header(std::string_view start, std::uint64_t total, const std::string& where);
 
+/// Rows of a .npy array as float32: `format` with the number of these rows, `data` its numbers.
+/// `first_row` is where they stand in the file, for errors.
+Batch decode_npy_numbers(const NpyFormat& format, const char* data, std::size_t first_row,
+                         const std::string& where);
+
 /// A whole .npy array, header and numbers, as float32.
 Batch decode_npy(std::string_view bytes, const std::string& where);
 

@@ -12,7 +12,6 @@
 #include "data/npy_format.hpp"
 #include "data/zip.hpp"
 #include "pibinn/error.hpp"
-#include "pibinn/npy.hpp"
 
 namespace pibinn {
 
@@ -56,18 +55,6 @@ Batch read_entry(const Archive& archive, const ZipEntry& entry) {
         read_zip_start(archive.bytes, entry, npy_longest_header, archive.where);
     parse_npy_header(start, entry.size, where);
     return decode_npy(read_zip_entry(archive.bytes, entry, archive.where), where);
-}
-
-Batch read_only_array(const std::filesystem::path& path) {
-    const Archive archive = open_archive(path);
-    if (archive.arrays.empty())
-        fail_input(fmt::format("'{}' holds no arrays", archive.where),
-                   "save the arrays with numpy.savez");
-    if (archive.arrays.size() > 1)
-        fail_input(fmt::format("'{}' holds {} arrays: {}", archive.where, archive.arrays.size(),
-                               list_of(archive.names)),
-                   fmt::format("name one of them, such as '{}:NAME'", archive.where));
-    return read_entry(archive, archive.arrays.front());
 }
 
 template <class T>
@@ -115,14 +102,16 @@ Batch read_npz(const std::filesystem::path& path, const std::string& name) {
     return read_entry(archive, archive.arrays[found - archive.names.begin()]);
 }
 
-Batch read_array(const std::string& place) {
-    constexpr std::string_view mark = ".npz:";
-    if (const std::size_t at = place.rfind(mark); at != std::string::npos)
-        return read_npz(place.substr(0, at + mark.size() - 1), place.substr(at + mark.size()));
-    if (place.ends_with(".npz")) return read_only_array(place);
-    if (place.ends_with(kSuffix)) return read_npy(place);
-    fail_usage(fmt::format("'{}' is neither a .npy nor an .npz file", place),
-               "give x.npy, x.npz or x.npz:NAME");
+Batch read_npz(const std::filesystem::path& path) {
+    const Archive archive = open_archive(path);
+    if (archive.arrays.empty())
+        fail_input(fmt::format("'{}' holds no arrays", archive.where),
+                   "save the arrays with numpy.savez");
+    if (archive.arrays.size() > 1)
+        fail_input(fmt::format("'{}' holds {} arrays: {}", archive.where, archive.arrays.size(),
+                               list_of(archive.names)),
+                   fmt::format("name one of them, such as '{}:NAME'", archive.where));
+    return read_entry(archive, archive.arrays.front());
 }
 
 void write_npz(const std::filesystem::path& path, std::span<const NpzArray> arrays) {

@@ -6,6 +6,7 @@
 
 #include "core/file.hpp"
 #include "data/safetensors.hpp"
+#include "model/domain_json.hpp"
 #include "model/link_codes.hpp"
 #include "model/spec_json.hpp"
 #include "pibinn/error.hpp"
@@ -19,6 +20,7 @@ namespace {
 using nlohmann::json;
 
 constexpr int kFormat = 1;
+constexpr const char* kDomain = "pibinn.domain";
 constexpr const char* kDamaged = "the file is damaged or was not written by pibinn";
 
 template <class T>
@@ -99,6 +101,17 @@ Operator load_operator(const SafeTensors& file, const Structure& s) {
     return {s, {values.begin(), values.end()}};
 }
 
+SignalDomain load_domain(const SafeTensors& file, std::size_t n) {
+    if (file.metadata.find(kDomain) == file.metadata.end()) return {};
+    Matrix<float> psi;
+    if (file.find("basis")) {
+        const auto values = floats(file, "basis", n * n);
+        psi = Matrix<float>(n, n);
+        std::copy(values.begin(), values.end(), psi.data());
+    }
+    return domain_from_json(metadata_json(file, kDomain), n, std::move(psi), file.where);
+}
+
 }  // namespace
 
 void save_model(const Model& model, const std::filesystem::path& path) {
@@ -137,7 +150,12 @@ void save_model(const Model& model, const std::filesystem::path& path) {
         tensors.push_back(make_tensor<std::uint32_t>("structure.rows", TensorType::u32,
                                                      {s.row_indices().size()}, s.row_indices()));
     }
+    const Matrix<float>& psi = model.domain.basis.matrix();
+    if (psi.rows() > 0)
+        tensors.push_back(
+            make_tensor<float>("basis", TensorType::f32, {psi.rows(), psi.cols()}, psi.values()));
     TensorMetadata metadata = model.metadata;
+    if (!model.domain.plain()) metadata[kDomain] = domain_to_json(model.domain).dump();
     metadata["pibinn.format"] = std::to_string(kFormat);
     metadata["pibinn.version"] = version();
     metadata["pibinn.network"] = to_json(model.spec).dump();
@@ -183,8 +201,10 @@ Model load_model(const std::filesystem::path& path) {
         unpack_links(bits, floats(file, "scales", scales.bytes.size() / sizeof(float), true),
                      file.where, model);
     }
+    model.domain = load_domain(file, s.cols());
     for (const auto& [key, value] : file.metadata)
-        if (key != "pibinn.format" && key != "pibinn.network" && key != "pibinn.structure")
+        if (key != "pibinn.format" && key != "pibinn.network" && key != "pibinn.structure" &&
+            key != kDomain)
             model.metadata[key] = value;
     return model;
 }

@@ -1,5 +1,6 @@
 #include "pibinn/signals.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -29,15 +30,6 @@ Structure structure_of(const SyntheticSpec& spec, std::uint64_t seed) {
             break;
     }
     return random_mask(spec.m, spec.n, spec.mask_density, seed);
-}
-
-DataSet draw_set(const SyntheticSpec& spec, const Operator& op, std::size_t count,
-                 std::uint64_t seed, Purpose signals, Purpose noise, ThreadPool& pool) {
-    DataSet set;
-    set.x = draw_signals(spec.prior, count, op.cols(), seed, signals, pool);
-    set.y = op.apply(set.x, pool);
-    add_noise(set.y, spec.noise_std, seed, noise, pool);
-    return set;
 }
 
 }  // namespace
@@ -76,18 +68,44 @@ Batch draw_signals(const SparsePrior& prior, std::size_t count, std::size_t n, s
     return x;
 }
 
-void add_noise(BatchView y, double noise_std, std::uint64_t seed, Purpose purpose,
-               ThreadPool& pool) {
+void add_noise(BatchView y, double noise_std, std::uint64_t seed, Purpose purpose, ThreadPool& pool,
+               std::uint64_t first) {
     if (!(noise_std >= 0 && std::isfinite(noise_std)))
         fail_usage(fmt::format("noise_std {} is not a number from 0 on", noise_std),
                    "give 0 for no noise");
     if (noise_std == 0) return;
     pool.run_chunks(y.rows, kRowsPerTask, [&](std::size_t, std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {
-            Stream stream(seed, purpose, i);
+            Stream stream(seed, purpose, first + i);
             for (float& v : y.row(i)) v += static_cast<float>(noise_std * stream.normal());
         }
     });
+}
+
+void sense(const Problem& problem, Part part, ConstBatchView x, BatchView y, std::uint64_t seed,
+           std::uint64_t first, ThreadPool& pool) {
+    const bool train = part == Part::train;
+    const Disturbance& disturbance = train ? problem.train_disturbance : problem.test_disturbance;
+    if (disturbance.none()) {
+        problem.op.apply(x, y, pool);
+    } else {
+        Batch disturbed(x.rows, x.cols);
+        for (std::size_t i = 0; i < x.rows; ++i)
+            std::copy_n(x.row(i).begin(), x.cols, disturbed.row(i).begin());
+        disturb(disturbance, disturbed, seed,
+                train ? Purpose::train_disturbance : Purpose::test_disturbance, first, pool);
+        problem.op.apply(disturbed, y, pool);
+    }
+    add_noise(y, problem.noise_std, seed, train ? Purpose::train_noise : Purpose::test_noise, pool,
+              first);
+}
+
+void sense_sets(Problem& problem, std::uint64_t seed, ThreadPool& pool) {
+    for (const Part part : {Part::train, Part::test}) {
+        DataSet& set = part == Part::train ? problem.train : problem.test;
+        set.y = Batch(set.x.rows(), problem.op.rows());
+        sense(problem, part, set.x, set.y, seed, 0, pool);
+    }
 }
 
 Problem make_synthetic(const SyntheticSpec& spec, std::uint64_t seed, ThreadPool& pool) {
@@ -100,10 +118,11 @@ Problem make_synthetic(const SyntheticSpec& spec, Operator op, std::uint64_t see
     Problem problem;
     problem.op = std::move(op);
     problem.noise_std = spec.noise_std;
-    problem.train = draw_set(spec, problem.op, spec.train, seed, Purpose::train_signals,
-                             Purpose::train_noise, pool);
-    problem.test = draw_set(spec, problem.op, spec.test, seed, Purpose::test_signals,
-                            Purpose::test_noise, pool);
+    problem.train.x =
+        draw_signals(spec.prior, spec.train, problem.op.cols(), seed, Purpose::train_signals, pool);
+    problem.test.x =
+        draw_signals(spec.prior, spec.test, problem.op.cols(), seed, Purpose::test_signals, pool);
+    sense_sets(problem, seed, pool);
     return problem;
 }
 

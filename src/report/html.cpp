@@ -1,5 +1,8 @@
 #include "report/html.hpp"
 
+#include <algorithm>
+#include <cstdint>
+
 #include <fmt/format.h>
 
 #include "pibinn/error.hpp"
@@ -13,6 +16,21 @@ namespace {
 std::string element(std::string_view tag, std::string_view css_class, std::string_view text) {
     if (text.empty()) return {};
     return fmt::format("<{0} class=\"{1}\">{2}</{0}>", tag, css_class, escape_html(text));
+}
+
+std::string base64(std::string_view bytes) {
+    constexpr std::string_view letters =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    std::string text;
+    for (std::size_t i = 0; i < bytes.size(); i += 3) {
+        std::uint32_t group = 0;
+        const std::size_t there = std::min<std::size_t>(3, bytes.size() - i);
+        for (std::size_t k = 0; k < 3; ++k)
+            group = group << 8 | (k < there ? static_cast<unsigned char>(bytes[i + k]) : 0U);
+        for (std::size_t k = 0; k < 4; ++k)
+            text += k <= there ? letters[group >> (18 - 6 * k) & 63U] : '=';
+    }
+    return text;
 }
 
 }  // namespace
@@ -108,6 +126,13 @@ void Page::figures(std::span<const Figure> figures) {
         body_ += element("figcaption", "note", f.caption) + "</figure>\n";
     }
     body_ += "</div>\n";
+}
+
+void Page::picture(std::string_view png, std::string_view caption) {
+    body_ += fmt::format(
+        "<figure>\n<img alt=\"{}\" style=\"max-width: 100%; image-rendering: pixelated\" "
+        "src=\"data:image/png;base64,{}\">\n{}</figure>\n",
+        escape_html(caption), base64(png), element("figcaption", "note", caption));
 }
 
 void Page::code(std::string_view text) {

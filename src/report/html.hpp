@@ -44,6 +44,8 @@ public:
     /// Side by side where there is room. A plot that cannot be drawn leaves a note in its place: a
     /// missing gnuplot costs the pictures, not the page.
     void figures(std::span<const Figure> figures);
+    /// A PNG, held in the page itself.
+    void picture(std::string_view png, std::string_view caption);
     /// Text as it is, for commands and files.
     void code(std::string_view text);
 

@@ -12,8 +12,9 @@ namespace {
 
 using Curve = std::vector<double>;
 
-// Entries of a signal that can still be told apart in a figure.
+// Entries of a signal that can still be told apart in a figure, and samples of a curve.
 constexpr std::size_t kMostEntries = 300;
+constexpr std::size_t kMostSamples = 1024;
 
 /// What of a seed is drawn: get(seed) is one curve, its points at 1, 2, ...
 template <class Get>
@@ -140,6 +141,31 @@ Series entries(const std::string& label, const std::vector<float>& signal, Serie
     return series;
 }
 
+Series samples(const std::string& label, const std::vector<float>& signal, std::size_t color) {
+    const std::size_t count = std::min(signal.size(), kMostSamples);
+    Series series{label, counted(count), {}, Series::Style::line, color, false};
+    series.y.assign(signal.begin(), signal.begin() + static_cast<std::ptrdiff_t>(count));
+    return series;
+}
+
+std::string shown_part(std::size_t most, std::size_t n, const char* noun) {
+    return n > most ? fmt::format("The first {} of {} {}.", grouped(most), grouped(n), noun) : "";
+}
+
+/// Samples in time: what was, what was measured, and what came back.
+Figure curve_of(const RecoveredSignal& signal) {
+    Figure figure{signal.label, plot_by("sample", "value"), {}};
+    if (!signal.contaminated.empty())
+        figure.plot.series.push_back(samples("contaminated", signal.contaminated, 2));
+    figure.plot.series.push_back(samples("clean", signal.truth, 1));
+    figure.plot.series.push_back(samples("recovered", signal.recovered, 0));
+    figure.plot.x.min = 1;
+    const std::size_t n = signal.truth.size();
+    figure.plot.x.max = static_cast<double>(std::min(n, kMostSamples));
+    figure.caption = shown_part(kMostSamples, n, "samples");
+    return figure;
+}
+
 }  // namespace
 
 std::vector<Figure> learning_curves(const TrainingReport& report) {
@@ -175,6 +201,10 @@ std::vector<Figure> layer_figures(const TrainingReport& report) {
 std::vector<Figure> signal_figures(const TrainingReport& report) {
     std::vector<Figure> figures;
     for (const RecoveredSignal& signal : report.signals) {
+        if (signal.curve) {
+            figures.push_back(curve_of(signal));
+            continue;
+        }
         Figure figure{signal.label, plot_by("entry", "value"), {}};
         const std::size_t n = signal.truth.size();
         figure.plot.x.min = 0;
@@ -183,8 +213,7 @@ std::vector<Figure> signal_figures(const TrainingReport& report) {
             entries("recovered", signal.recovered, Series::Style::stems, 0));
         figure.plot.series.push_back(entries("truth", signal.truth, Series::Style::circles, 1));
         figure.plot.lines.push_back({ReferenceLine::Direction::horizontal, 0, ""});
-        if (n > kMostEntries)
-            figure.caption = fmt::format("The first {} of {} entries.", kMostEntries, grouped(n));
+        figure.caption = shown_part(kMostEntries, n, "entries");
         figures.push_back(std::move(figure));
     }
     return figures;

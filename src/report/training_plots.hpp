@@ -14,7 +14,7 @@ namespace pibinn {
 std::vector<Figure> learning_curves(const TrainingReport& report);
 /// Error after each layer, then theta, beta and omega as far as the network has them.
 std::vector<Figure> layer_figures(const TrainingReport& report);
-/// Each signal over its truth.
+/// Each signal over its truth; curves also over what was measured.
 std::vector<Figure> signal_figures(const TrainingReport& report);
 
 }  // namespace pibinn

@@ -161,6 +161,10 @@ std::string training_report(const TrainingReport& report) {
         page.section("Recovered signals", "Signals of the test set that training never saw.");
         page.figures(signal_figures(report));
     }
+    if (!report.picture_png.empty()) {
+        page.section("Recovered patches", "Patches of the test set that training never saw.");
+        page.picture(report.picture_png, report.picture_caption);
+    }
     if (report.seeds.size() > 1) {
         page.section("Seeds", "Above: mean ± standard deviation over the seeds.");
         page.table(seeds_table(report));

@@ -41,6 +41,8 @@ struct ComparisonRow {
 struct RecoveredSignal {
     std::string label;
     std::vector<float> truth, recovered;
+    std::vector<float> contaminated = {};  ///< before it was measured, if that differs
+    bool curve = false;                    ///< samples in time, drawn as lines; else single entries
 };
 
 /// All that the page of a training tells: plain data, made by whoever ran it.
@@ -57,6 +59,8 @@ struct TrainingReport {
     std::string device;                  ///< where it was trained, in words
     std::vector<SeedReport> seeds;
     std::vector<RecoveredSignal> signals;
+    std::string picture_png;      ///< of recovered patches: the bytes of a PNG, or empty
+    std::string picture_caption;  ///< what its rows are
     std::vector<ComparisonRow> comparison;
     std::string command;  ///< that makes this run again
     std::string config;   ///< the configuration in full

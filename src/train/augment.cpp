@@ -31,16 +31,8 @@ void augment_epoch(Augment augment, const Problem& problem, std::uint64_t seed, 
                 }
             }
         });
-    problem.op.apply(set.x, set.y, pool);
-    if (problem.noise_std > 0)
-        pool.run_chunks(rows, 64, [&](std::size_t, std::size_t begin, std::size_t end) {
-            for (std::size_t i = begin; i < end; ++i) {
-                // Far beyond what signs and shift can use up: noise has numbers of its own.
-                Stream stream(seed, Purpose::train_noise, (epoch + 1) * rows + i);
-                for (float& v : set.y.row(i))
-                    v += static_cast<float>(problem.noise_std * stream.normal());
-            }
-        });
+    // Far beyond the data set's own rows: every epoch has noise and artefacts of its own.
+    sense(problem, Part::train, set.x, set.y, seed, (epoch + 1) * rows, pool);
 }
 
 }  // namespace pibinn

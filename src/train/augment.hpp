@@ -8,8 +8,8 @@
 namespace pibinn {
 
 /// The training set of one epoch. The operator is known, so any new target has an exact
-/// measurement: y = A x, plus fresh noise where the problem has noise. Row i of epoch e is drawn
-/// from the stream (seed, augment, e * rows + i).
+/// measurement: y = A x, with fresh noise and artefacts where the problem has them. Row i of
+/// epoch e is drawn from the stream (seed, augment, e * rows + i).
 void augment_epoch(Augment augment, const Problem& problem, std::uint64_t seed, std::uint64_t epoch,
                    DataSet& set, ThreadPool& pool);
 

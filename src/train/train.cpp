@@ -71,6 +71,13 @@ std::string data_fingerprint(const Problem& problem) {
         mix_batch(set->y);
     }
     mix(&problem.noise_std, sizeof problem.noise_std);
+    const Disturbance& disturbance = problem.train_disturbance;
+    if (!disturbance.none()) {
+        mix_batch(disturbance.artefacts);
+        for (const double number :
+             {disturbance.noise_std, disturbance.least_snr_db, disturbance.most_snr_db})
+            mix(&number, sizeof number);
+    }
     return fmt::format("{:016x}", hash);
 }
 
@@ -119,6 +126,7 @@ TrainResult train(const TrainJob& job, ThreadPool& pool, const ProgressSink& pro
     result.test = measure(problem.test.x, recover(result.model, problem.test.y, pool));
     result.train_nmse_db_per_layer = nmse_per_layer(result.model, problem.train, pool);
     result.test_nmse_db_per_layer = nmse_per_layer(result.model, problem.test, pool);
+    result.model.domain = problem.domain;
     auto& metadata = result.model.metadata;
     metadata["pibinn.recipe"] = job.recipe.name;
     metadata["pibinn.seed"] = std::to_string(job.seed);

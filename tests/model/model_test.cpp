@@ -50,6 +50,35 @@ std::string load_error(const std::filesystem::path& path) {
     return "loaded without an error";
 }
 
+TEST_F(ModelFile, CarriesWhatItsSignalsAre) {
+    const Operator op = Operator::random(Structure::dense(6, 16), OperatorEnsemble::gaussian, 3);
+    Model model = some_model({}, op);
+    EXPECT_TRUE(model.domain.plain());
+    SignalDomain& domain = model.domain;
+    domain.basis = Basis::named(BasisKind::dct2, 16);
+    domain.patch = 4;
+    domain.normalize = Normalize::zscore;
+    domain.mean = 0.1 + 1e-17;
+    domain.deviation = 1.0 / 3;
+    domain.noise_std = 0.05;
+    const auto path = folder_ / "m.safetensors";
+    save_model(model, path);
+    const SignalDomain back = load_model(path).domain;
+    EXPECT_EQ(back.basis.kind(), BasisKind::dct2);
+    EXPECT_EQ(back.patch, 4u);
+    EXPECT_EQ(back.normalize, Normalize::zscore);
+    EXPECT_EQ(back.mean, domain.mean);
+    EXPECT_EQ(back.deviation, domain.deviation);
+    EXPECT_EQ(back.noise_std, 0.05);
+
+    Matrix<float> psi(16, 16);
+    for (std::size_t i = 0; i < 16; ++i) psi(i, 15 - i) = i % 2 ? -1.0F : 1.0F;
+    domain = {};
+    domain.basis = Basis::from_matrix(psi, "psi");
+    save_model(model, path);
+    EXPECT_EQ(load_model(path).domain.basis.matrix(), psi);
+}
+
 TEST_F(ModelFile, RoundTripsEveryStructureAndKindToTheBit) {
     for (auto structure : {StructureKind::dense, StructureKind::repeated, StructureKind::blocks,
                            StructureKind::mask})

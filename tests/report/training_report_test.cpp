@@ -1,5 +1,6 @@
 #include "report/training_report.hpp"
 
+#include <array>
 #include <regex>
 #include <string>
 
@@ -171,6 +172,41 @@ TEST(TrainingPlots, ShowTheBeginningOfLongSignals) {
     ASSERT_EQ(figures.size(), 1u);
     EXPECT_EQ(figures[0].plot.series[0].x.size(), 300u);
     EXPECT_EQ(figures[0].caption, "The first 300 of 5,000 entries.");
+}
+
+TEST(TrainingPlots, DrawSamplesAsCurvesWithWhatWasMeasured) {
+    TrainingReport report = sample({});
+    RecoveredSignal signal{"segment", std::vector<float>(2000, 1.0F),
+                           std::vector<float>(2000, 2.0F)};
+    signal.curve = true;
+    signal.contaminated = std::vector<float>(2000, 3.0F);
+    report.signals = {signal};
+    signal.contaminated.clear();
+    report.signals.push_back(signal);
+    const std::vector<Figure> figures = signal_figures(report);
+    ASSERT_EQ(figures.size(), 2u);
+    ASSERT_EQ(figures[0].plot.series.size(), 3u);
+    for (std::size_t i = 0; i < 3; ++i) {
+        const Series& series = figures[0].plot.series[i];
+        EXPECT_EQ(series.label, (std::array{"contaminated", "clean", "recovered"}[i]));
+        EXPECT_EQ(series.y, std::vector<double>(1024, std::array{3.0, 1.0, 2.0}[i]));
+        EXPECT_EQ(series.style, Series::Style::line);
+    }
+    EXPECT_EQ(figures[0].caption, "The first 1,024 of 2,000 samples.");
+    EXPECT_EQ(figures[1].plot.series.size(), 2u);
+}
+
+TEST(TrainingReport, HoldsItsPictureItself) {
+    TrainingReport report = sample({seed_report(1, -20)});
+    EXPECT_FALSE(contains(training_report(report), "<img"));
+    report.picture_png = "Man";  // RFC 4648: TWFu
+    report.picture_caption = "patches & <more>";
+    EXPECT_TRUE(contains(training_report(report), "data:image/png;base64,TWFu\""));
+    EXPECT_TRUE(contains(training_report(report), "patches &amp; &lt;more&gt;"));
+    report.picture_png = "Ma";
+    EXPECT_TRUE(contains(training_report(report), "base64,TWE=\""));
+    report.picture_png = "\xff";
+    EXPECT_TRUE(contains(training_report(report), "base64,/w==\""));
 }
 
 TEST(SeedReport, TakesWhatATrainingGave) {

@@ -304,5 +304,28 @@ TEST(Augment, KeepsMagnitudesAndMeasuresAnew) {
     EXPECT_NE(noisy.y, problem.train.y);
 }
 
+TEST(Augment, DrawsNoiseAndArtefactsOfSignalsAfreshEveryEpoch) {
+    ThreadPool pool(1);
+    Problem problem = small_problem(pool);
+    problem.train_disturbance.artefacts = problem.test.x;
+    problem.train_disturbance.least_snr_db = problem.train_disturbance.most_snr_db = 20;
+    const std::string before = data_fingerprint(problem);
+    problem.train_disturbance.noise_std = 0.01;
+    EXPECT_NE(data_fingerprint(problem), before);
+    DataSet first, second, again;
+    augment_epoch(Augment::noise, problem, 1, 0, first, pool);
+    augment_epoch(Augment::noise, problem, 1, 1, second, pool);
+    augment_epoch(Augment::noise, problem, 1, 0, again, pool);
+    EXPECT_EQ(first.x, problem.train.x) << "the target stays clean";
+    EXPECT_NE(first.y, second.y);
+    EXPECT_EQ(first.y, again.y);
+    double noise = 0, energy = 0;
+    for (std::size_t i = 0; i < first.y.size(); ++i) {
+        noise += std::pow(first.y.data()[i] - problem.train.y.data()[i], 2);
+        energy += std::pow(problem.train.y.data()[i], 2);
+    }
+    EXPECT_NEAR(10 * std::log10(energy / noise), 19.5, 1.5);
+}
+
 }  // namespace
 }  // namespace pibinn

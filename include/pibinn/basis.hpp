@@ -1,0 +1,47 @@
+// room: problem
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "pibinn/matrix.hpp"
+#include "pibinn/thread_pool.hpp"
+
+namespace pibinn {
+
+enum class BasisKind { identity, dct, dct2, matrix };
+
+std::string_view to_string(BasisKind kind);
+BasisKind parse_basis_kind(std::string_view name);
+
+/// An orthonormal basis Psi in which signals s are sparse: s = Psi c, c = Psi^T s. The network
+/// recovers the coefficients c. Being orthonormal, it changes neither norms nor white noise.
+class Basis {
+public:
+    Basis() = default;
+
+    /// `dct` is the orthonormal DCT-II of length n; `dct2` its separable two-dimensional form on
+    /// square patches of n = side * side values, row by row. Not for `matrix`.
+    static Basis named(BasisKind kind, std::size_t n);
+    /// The columns of a square matrix; one whose columns are not orthonormal is an input error.
+    static Basis from_matrix(Matrix<float> psi, std::string_view where);
+
+    BasisKind kind() const { return kind_; }
+    bool is_identity() const { return kind_ == BasisKind::identity; }
+    /// Psi of kind `matrix`, empty for the others.
+    const Matrix<float>& matrix() const { return psi_; }
+
+    /// c = Psi^T s of every row, in float64 inside. The identity fits any length.
+    Batch to_coefficients(ConstBatchView signals, ThreadPool& pool) const;
+    /// s = Psi c of every row.
+    Batch to_signals(ConstBatchView coefficients, ThreadPool& pool) const;
+
+private:
+    Batch transform(ConstBatchView rows, bool analysis, ThreadPool& pool) const;
+
+    BasisKind kind_ = BasisKind::identity;
+    Matrix<float> psi_;
+    Matrix<double> table_;  ///< analysis, one basis vector a row; of one side for `dct2`
+};
+
+}  // namespace pibinn

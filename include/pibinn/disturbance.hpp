@@ -1,0 +1,29 @@
+// room: problem
+#pragma once
+
+#include <cstdint>
+
+#include "pibinn/matrix.hpp"
+#include "pibinn/random.hpp"
+#include "pibinn/thread_pool.hpp"
+
+namespace pibinn {
+
+/// What is added to signals before the operator measures them, y = A (x + disturbance): white noise
+/// and artefacts, x + kappa n. Everything is in the coordinates of x, which in an orthonormal basis
+/// have the same energies as the signals themselves.
+struct Disturbance {
+    double noise_std = 0;
+    Batch artefacts;          ///< a random one of these rows is added to each signal; none if empty
+    double least_snr_db = 0;  ///< the ratio ||x||^2 / ||kappa n||^2 is drawn uniformly, in dB,
+    double most_snr_db = 0;   ///< between these two
+
+    bool none() const { return noise_std == 0 && artefacts.rows() == 0; }
+};
+
+/// Disturbs every row of x, row i from the stream (seed, purpose, first + i). A zero signal or a
+/// silent artefact has no signal-to-noise ratio: nothing is added then.
+void disturb(const Disturbance& disturbance, BatchView x, std::uint64_t seed, Purpose purpose,
+             std::uint64_t first, ThreadPool& pool);
+
+}  // namespace pibinn

@@ -1,0 +1,48 @@
+// room: problem
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "pibinn/basis.hpp"
+#include "pibinn/matrix.hpp"
+#include "pibinn/thread_pool.hpp"
+
+namespace pibinn {
+
+/// What is taken off signals before they are sensed. `patch` removes the mean of every signal (a
+/// patch, a segment), which is then kept beside its measurements; `global` removes the mean of all
+/// values of the training set; `zscore` also divides by their deviation.
+enum class Normalize { none, global, patch, zscore };
+
+std::string_view to_string(Normalize normalize);
+Normalize parse_normalize(std::string_view name);
+
+/// Where signals live and how they become what the network recovers: coefficients of normalised
+/// signals in a basis. A model carries this, so that it can go back to pixels or volts.
+struct SignalDomain {
+    Basis basis;
+    std::size_t patch = 0;  ///< side of the square patches of pictures; 0 for other signals
+    Normalize normalize = Normalize::none;
+    double mean = 0;       ///< of all training values; 0 for `none` and `patch`
+    double deviation = 1;  ///< likewise; 1 but for `zscore`
+    double noise_std = 0;  ///< of the noise on signals before sensing, in the signals' own unit
+
+    /// Signals are coefficients: nothing to go back from.
+    bool plain() const;
+
+    /// Settles mean and deviation on the training signals. Signals that are all alike cannot be
+    /// divided by their deviation: an input error that names `where`.
+    void fit(ConstBatchView train, std::string_view where);
+
+    /// Normalises, then analyses. `means` receives what `patch` took off each row, else zeros.
+    Batch to_coefficients(ConstBatchView signals, ThreadPool& pool,
+                          std::vector<double>* means = nullptr) const;
+    /// The way back. Rows that were normalised by `patch` come back without their mean unless it
+    /// is given.
+    Batch to_signals(ConstBatchView coefficients, ThreadPool& pool,
+                     const std::vector<double>* means = nullptr) const;
+};
+
+}  // namespace pibinn

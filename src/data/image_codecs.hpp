@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "pibinn/image.hpp"
+
+namespace pibinn {
+
+inline constexpr std::string_view jpeg_magic{"\xff\xd8\xff", 3};
+inline constexpr std::string_view png_magic{"\x89PNG\r\n\x1a\n", 8};
+
+/// The whole file in memory to grey values; `where` is told in errors.
+Image decode_jpeg(std::string_view bytes, const std::string& where);
+Image decode_png(std::string_view bytes, const std::string& where);
+
+/// Refuses what is too large to be held, before anything is allocated for it.
+void require_picture_size(std::size_t height, std::size_t width, const std::string& where);
+
+/// Rec. 601.
+inline float luma(float red, float green, float blue) {
+    return 0.299F * red + 0.587F * green + 0.114F * blue;
+}
+
+}  // namespace pibinn

@@ -1,0 +1,111 @@
+#include <csetjmp>
+#include <cstdio>
+#include <vector>
+
+#include <jpeglib.h>
+// jpeglib.h comes first.
+#include <jerror.h>
+
+#include <fmt/format.h>
+
+#include "data/bytes.hpp"
+#include "data/image_codecs.hpp"
+#include "pibinn/error.hpp"
+
+namespace pibinn {
+
+namespace {
+
+/// libjpeg reports errors by a long jump, which runs no destructors. Everything with one therefore
+/// stands outside the two functions that are jumped out of.
+struct Decoder {
+    jpeg_decompress_struct info{};
+    jpeg_error_mgr errors{};
+    std::jmp_buf back;
+    char message[JMSG_LENGTH_MAX] = {};
+
+    Decoder() {
+        info.err = jpeg_std_error(&errors);
+        info.client_data = this;
+        errors.error_exit = [](j_common_ptr common) {
+            auto* const self = static_cast<Decoder*>(common->client_data);
+            self->errors.format_message(common, self->message);
+            std::longjmp(self->back, 1);
+        };
+        // Where data are damaged or end early libjpeg only warns and goes on with grey: an error
+        // here. Its other warnings are about oddities that change no pixel.
+        errors.emit_message = [](j_common_ptr common, int level) {
+            const int code = common->err->msg_code;
+            if (level < 0 && (code == JWRN_HIT_MARKER || code == JWRN_JPEG_EOF ||
+                              code == JWRN_HUFF_BAD_CODE || code == JWRN_MUST_RESYNC))
+                common->err->error_exit(common);
+        };
+        errors.output_message = [](j_common_ptr) {};
+    }
+    ~Decoder() { jpeg_destroy_decompress(&info); }
+    Decoder(const Decoder&) = delete;
+    Decoder& operator=(const Decoder&) = delete;
+};
+
+bool read_header(Decoder& decoder, std::string_view bytes) {
+    if (setjmp(decoder.back)) return false;
+    jpeg_create_decompress(&decoder.info);
+    jpeg_mem_src(&decoder.info, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
+    jpeg_read_header(&decoder.info, TRUE);
+    return true;
+}
+
+/// 8-bit samples of all rows, as many a pixel as `out_color_space` has.
+bool read_samples(Decoder& decoder, unsigned char* samples, std::size_t row_bytes) {
+    if (setjmp(decoder.back)) return false;
+    jpeg_start_decompress(&decoder.info);
+    while (decoder.info.output_scanline < decoder.info.output_height) {
+        JSAMPROW row = samples + decoder.info.output_scanline * row_bytes;
+        jpeg_read_scanlines(&decoder.info, &row, 1);
+    }
+    jpeg_finish_decompress(&decoder.info);
+    return true;
+}
+
+[[noreturn]] void fail_decode(const Decoder& decoder, const std::string& where) {
+    fail_input(fmt::format("'{}' is a damaged JPEG picture: {}", where, escaped(decoder.message)),
+               "copy or save the picture again");
+}
+
+}  // namespace
+
+Image decode_jpeg(std::string_view bytes, const std::string& where) {
+    Decoder decoder;
+    if (!read_header(decoder, bytes)) fail_decode(decoder, where);
+    jpeg_decompress_struct& info = decoder.info;
+    const std::size_t height = info.image_height, width = info.image_width;
+    require_picture_size(height, width, where);
+    const J_COLOR_SPACE stored = info.jpeg_color_space;
+    const bool grey = stored == JCS_GRAYSCALE;
+    const bool inks = stored == JCS_CMYK || stored == JCS_YCCK;
+    info.out_color_space = grey ? JCS_GRAYSCALE : inks ? JCS_CMYK : JCS_RGB;
+    info.dct_method = JDCT_ISLOW;  // the same values on every machine
+    // Photoshop writes its CMYK inverted, and everybody reads it so.
+    const bool inverted = info.saw_Adobe_marker;
+    const std::size_t channels = grey ? 1 : inks ? 4 : 3;
+    std::vector<unsigned char> samples(height * width * channels);
+    if (!read_samples(decoder, samples.data(), width * channels)) fail_decode(decoder, where);
+
+    Image image(height, width);
+    for (std::size_t i = 0; i < image.size(); ++i) {
+        const unsigned char* const s = &samples[i * channels];
+        if (grey) {
+            image.data()[i] = static_cast<float>(s[0]) / 255;
+        } else if (inks) {
+            const auto light = [&](int c) {
+                return static_cast<float>(inverted ? s[c] : 255 - s[c]) / 255;
+            };
+            image.data()[i] = light(3) * luma(light(0), light(1), light(2));
+        } else {
+            image.data()[i] = luma(s[0], s[1], s[2]) / 255;
+        }
+    }
+    return image;
+}
+
+}  // namespace pibinn

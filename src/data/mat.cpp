@@ -1,0 +1,258 @@
+#include "data/mat.hpp"
+
+#include <cmath>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include <matio.h>
+#include <zlib.h>
+
+#include <fmt/format.h>
+
+#include "core/file.hpp"
+#include "core/names.hpp"
+#include "data/bytes.hpp"
+#include "pibinn/error.hpp"
+
+namespace pibinn {
+
+namespace {
+
+// zlib makes at most 1032 bytes of one: an array that claims more than its file can hold is a lie.
+constexpr double kMostExpansion = 1040;
+
+struct MatCloser {
+    void operator()(mat_t* file) const { Mat_Close(file); }
+    void operator()(matvar_t* variable) const { Mat_VarFree(variable); }
+};
+using MatFile = std::unique_ptr<mat_t, MatCloser>;
+using Variable = std::unique_ptr<matvar_t, MatCloser>;
+
+/// What matio dislikes it prints on the standard error stream, and goes on with zeros. Here it is
+/// kept, and is an error.
+thread_local std::string complaint;
+
+void keep_complaint(int level, char* text) {
+    if (level & (MATIO_LOG_LEVEL_ERROR | MATIO_LOG_LEVEL_CRITICAL | MATIO_LOG_LEVEL_WARNING))
+        complaint = text;
+}
+
+void require_no_complaint(const std::string& where) {
+    if (!complaint.empty())
+        fail_input(fmt::format("'{}' is damaged: {}", where, escaped(complaint)),
+                   "copy or save the file again");
+}
+
+/// Compressed data carry a checksum at their end, which matio does not look at.
+bool inflates(std::string_view data) {
+    z_stream stream{};
+    if (inflateInit(&stream) != Z_OK) return false;
+    std::vector<Bytef> nowhere(1U << 16U);
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(data.data()));
+    stream.avail_in = static_cast<uInt>(data.size());
+    int status = Z_OK;
+    while (status == Z_OK) {
+        stream.next_out = nowhere.data();
+        stream.avail_out = static_cast<uInt>(nowhere.size());
+        status = inflate(&stream, Z_NO_FLUSH);
+    }
+    inflateEnd(&stream);
+    return status == Z_STREAM_END;
+}
+
+/// A file of version 5 is a row of elements, each with its kind and length before it. matio reads
+/// what is missing at the end as zeros without a word, hence this walk before it.
+void require_whole(const std::filesystem::path& path) {
+    constexpr std::uint64_t header = 128;
+    constexpr std::uint32_t compressed = 15;
+    const std::string where = path.string();
+    const std::string bytes = read_file(path);
+    const bool swapped = bytes.size() >= header && bytes[header - 2] == 'M';  // else "IM"
+    const auto number = [&](std::uint64_t at) {
+        const auto value = load_little<std::uint32_t>(bytes, at, where);
+        return swapped ? __builtin_bswap32(value) : value;
+    };
+    for (std::uint64_t at = header; at < bytes.size();) {
+        const std::uint32_t kind = number(at), length = number(at + 4);
+        if (length > bytes.size() - at - 8)
+            fail_input(fmt::format("'{}' is truncated: an element of {} bytes at {} of {}", where,
+                                   length, at, bytes.size()),
+                       "copy or save the file again");
+        if (kind == compressed && !inflates(std::string_view(bytes).substr(at + 8, length)))
+            fail_input(fmt::format("'{}' is damaged: the compressed data at {} do not match their "
+                                   "checksum",
+                                   where, at),
+                       "copy or save the file again");
+        at += 8 + length;
+    }
+}
+
+MatFile open_mat(const std::filesystem::path& path) {
+    static std::once_flag told;
+    std::call_once(told, [] { Mat_LogInitFunc("pibinn", keep_complaint); });
+    complaint.clear();
+    std::error_code code;
+    if (std::filesystem::is_directory(path, code))
+        fail_io(fmt::format("'{}' is a folder, not a file", path.string()),
+                "give the path of a file");
+    if (!std::filesystem::exists(path, code))
+        fail_io(fmt::format("cannot read '{}': there is no such file", path.string()),
+                "check the path");
+    MatFile file(Mat_Open(path.c_str(), MAT_ACC_RDONLY));
+    if (!file || Mat_GetVersion(file.get()) == MAT_FT_MAT4)
+        fail_input(fmt::format("'{}' is not a MATLAB file of version 5 to 7.3", path.string()),
+                   "save it again with save('x.mat', 'x')");
+    if (Mat_GetVersion(file.get()) == MAT_FT_MAT5) require_whole(path);
+    return file;
+}
+
+std::vector<std::string> names_in(mat_t* file) {
+    std::vector<std::string> names;
+    Mat_Rewind(file);
+    while (const Variable info{Mat_VarReadNextInfo(file)})
+        if (info->name) names.emplace_back(info->name);
+    Mat_Rewind(file);
+    return names;
+}
+
+std::string choose(mat_t* file, const std::string& where, const std::string& name) {
+    const std::vector<std::string> names = names_in(file);
+    require_no_complaint(where);
+    std::string list;
+    for (const std::string& known : names) list += (list.empty() ? "" : ", ") + shown(known);
+    if (names.empty())
+        fail_input(fmt::format("'{}' holds no variables", where),
+                   "save them with save('x.mat', 'x')");
+    if (name.empty()) {
+        if (names.size() == 1) return names.front();
+        fail_input(fmt::format("'{}' holds {} variables: {}", where, names.size(), list),
+                   fmt::format("name one of them, such as '{}:NAME'", where));
+    }
+    for (const std::string& known : names)
+        if (known == name) return name;
+    const std::vector<std::string_view> views(names.begin(), names.end());
+    const std::string near = nearest_name(name, views);
+    fail_input(fmt::format("'{}' has no variable {}", where, shown(name)),
+               near.empty() ? "it holds " + list : "did you mean " + shown(near) + "?");
+}
+
+/// What a variable claims to be, checked before its numbers are read.
+void require_numbers(const matvar_t& info, const std::filesystem::path& path,
+                     const std::string& where) {
+    switch (info.class_type) {
+        case MAT_C_SPARSE:
+        case MAT_C_DOUBLE:
+        case MAT_C_SINGLE:
+        case MAT_C_INT8:
+        case MAT_C_UINT8:
+        case MAT_C_INT16:
+        case MAT_C_UINT16:
+        case MAT_C_INT32:
+        case MAT_C_UINT32:
+        case MAT_C_INT64:
+        case MAT_C_UINT64:
+            break;
+        default:
+            fail_input(fmt::format("'{}' is not a matrix of numbers", where),
+                       "save a numeric matrix, not a struct, a cell array or text");
+    }
+    if (info.isComplex)
+        fail_input(fmt::format("'{}' holds complex numbers", where),
+                   "save the real and the imaginary parts as columns of their own");
+    if (info.rank != 2)
+        fail_input(fmt::format("'{}' has {} dimensions", where, info.rank),
+                   "save a matrix with one signal per row: reshape(x, size(x, 1), [])");
+    const double numbers = static_cast<double>(info.dims[0]) * static_cast<double>(info.dims[1]);
+    const auto bytes = static_cast<double>(std::filesystem::file_size(path));
+    // A sparse matrix is small in the file and full here: 2^28 numbers are a gigabyte.
+    if (numbers > (info.class_type == MAT_C_SPARSE ? 268435456.0 : kMostExpansion * bytes))
+        fail_input(fmt::format("'{}' claims {} x {} numbers, more than its file can hold", where,
+                               info.dims[0], info.dims[1]),
+                   "the file is damaged, or the matrix too large");
+}
+
+double number_at(const void* data, matio_types type, std::size_t i, const std::string& where) {
+    switch (type) {
+        case MAT_T_DOUBLE:
+            return static_cast<const double*>(data)[i];
+        case MAT_T_SINGLE:
+            return static_cast<const float*>(data)[i];
+        case MAT_T_INT8:
+            return static_cast<const std::int8_t*>(data)[i];
+        case MAT_T_UINT8:
+            return static_cast<const std::uint8_t*>(data)[i];
+        case MAT_T_INT16:
+            return static_cast<const std::int16_t*>(data)[i];
+        case MAT_T_UINT16:
+            return static_cast<const std::uint16_t*>(data)[i];
+        case MAT_T_INT32:
+            return static_cast<const std::int32_t*>(data)[i];
+        case MAT_T_UINT32:
+            return static_cast<const std::uint32_t*>(data)[i];
+        case MAT_T_INT64:
+            return static_cast<double>(static_cast<const std::int64_t*>(data)[i]);
+        case MAT_T_UINT64:
+            return static_cast<double>(static_cast<const std::uint64_t*>(data)[i]);
+        default:
+            fail_input(fmt::format("'{}' holds numbers of an unknown type", where),
+                       "save it as double or single");
+    }
+}
+
+void set(Batch& batch, std::size_t i, std::size_t j, double value, const std::string& where) {
+    batch(i, j) = static_cast<float>(value);
+    if (!std::isfinite(batch(i, j)))
+        fail_input(
+            fmt::format("'{}' has {} at row {}, column {} (counted from 0)", where, value, i, j),
+            "replace NaN and infinite values, scale large ones down");
+}
+
+void fill_sparse(const matvar_t& variable, Batch& batch, const std::string& where) {
+    const auto& sparse = *static_cast<const mat_sparse_t*>(variable.data);
+    const bool sound = sparse.njc == batch.cols() + 1 && sparse.nir >= sparse.ndata;
+    for (std::size_t j = 0; sound && j < batch.cols(); ++j)
+        for (std::size_t k = sparse.jc[j]; k < sparse.jc[j + 1] && k < sparse.ndata; ++k) {
+            if (sparse.ir[k] >= batch.rows())
+                fail_input(fmt::format("'{}' has an entry in row {} of {}", where, sparse.ir[k],
+                                       batch.rows()),
+                           "the file is damaged: save it again");
+            set(batch, sparse.ir[k], j, number_at(sparse.data, variable.data_type, k, where),
+                where);
+        }
+    if (!sound) fail_input(fmt::format("'{}' is a damaged sparse matrix", where), "save it again");
+}
+
+}  // namespace
+
+Batch read_mat(const std::filesystem::path& path, const std::string& name) {
+    const MatFile file = open_mat(path);
+    const std::string chosen = choose(file.get(), path.string(), name);
+    const std::string where = path.string() + ":" + escaped(chosen);
+    {
+        const Variable info(Mat_VarReadInfo(file.get(), chosen.c_str()));
+        if (!info) fail_input(fmt::format("'{}' cannot be read", where), "save it again");
+        require_numbers(*info, path, where);
+    }
+    const Variable variable(Mat_VarRead(file.get(), chosen.c_str()));
+    require_no_complaint(where);
+    if (!variable || variable->rank != 2)
+        fail_input(fmt::format("'{}' cannot be read", where), "the file is damaged: save it again");
+    Batch batch(variable->dims[0], variable->dims[1]);
+    if (batch.size() == 0) return batch;
+    if (!variable->data) fail_input(fmt::format("'{}' holds no numbers", where), "save it again");
+    if (variable->class_type == MAT_C_SPARSE) {
+        fill_sparse(*variable, batch, where);
+        return batch;
+    }
+    if (variable->nbytes / Mat_SizeOf(variable->data_type) < batch.size())
+        fail_input(fmt::format("'{}' is truncated", where), "copy or save the file again");
+    // MATLAB stores columns one after the other.
+    for (std::size_t j = 0; j < batch.cols(); ++j)
+        for (std::size_t i = 0; i < batch.rows(); ++i)
+            set(batch, i, j,
+                number_at(variable->data, variable->data_type, j * batch.rows() + i, where), where);
+    return batch;
+}
+
+}  // namespace pibinn

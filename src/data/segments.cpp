@@ -1,0 +1,190 @@
+#include "pibinn/segments.hpp"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/names.hpp"
+#include "data/rows.hpp"
+#include "pibinn/array.hpp"
+#include "pibinn/error.hpp"
+#include "pibinn/random.hpp"
+
+namespace pibinn {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Row numbers of both sides, in the order in which they are used.
+struct Split {
+    std::vector<std::uint32_t> train, test;
+    std::size_t train_recordings = 0, test_recordings = 0;
+};
+
+struct Wanted {
+    std::size_t train = 0, test = 0;
+};
+
+Wanted wanted_rows(std::size_t rows, std::optional<std::size_t> train,
+                   std::optional<std::size_t> test) {
+    Wanted wanted;
+    wanted.train = train ? *train : test ? rows - std::min(rows, *test) : rows * 4 / 5;
+    wanted.test = test.value_or(rows - std::min(rows, wanted.train));
+    return wanted;
+}
+
+/// Rows of equal ids, in random order of the recordings.
+std::vector<std::vector<std::uint32_t>> recordings_of(const Batch& ids, Stream stream) {
+    std::map<std::vector<float>, std::vector<std::uint32_t>> groups;
+    for (std::size_t i = 0; i < ids.rows(); ++i)
+        groups[{ids.row(i).begin(), ids.row(i).end()}].push_back(static_cast<std::uint32_t>(i));
+    std::vector<std::vector<std::uint32_t>> sorted;
+    for (auto& [id, rows] : groups) sorted.push_back(std::move(rows));
+    std::vector<std::vector<std::uint32_t>> mixed;
+    for (const std::uint32_t at : stream.permutation(sorted.size()))
+        mixed.push_back(std::move(sorted[at]));
+    return mixed;
+}
+
+/// Whole recordings to train until there are enough rows, the others to test. What is over on
+/// either side is left out, so that the numbers are those asked for.
+Split split_recordings(const Batch& ids, const Wanted& wanted, bool exact, Stream stream) {
+    Split split;
+    for (const auto& rows : recordings_of(ids, stream)) {
+        const bool train = split.train.size() < wanted.train;
+        std::vector<std::uint32_t>& side = train ? split.train : split.test;
+        side.insert(side.end(), rows.begin(), rows.end());
+        ++(train ? split.train_recordings : split.test_recordings);
+    }
+    if (exact && split.train.size() > wanted.train) split.train.resize(wanted.train);
+    if (exact && split.test.size() > wanted.test) split.test.resize(wanted.test);
+    // Segments of a recording are alike: the first rows should not all be of one.
+    for (std::vector<std::uint32_t>* side : {&split.train, &split.test}) {
+        std::vector<std::uint32_t> mixed;
+        for (const std::uint32_t at : stream.permutation(side->size()))
+            mixed.push_back((*side)[at]);
+        *side = std::move(mixed);
+    }
+    return split;
+}
+
+Split split_rows(std::size_t rows, const Wanted& wanted, Stream stream) {
+    const std::vector<std::uint32_t> order = stream.permutation(rows);
+    const auto at = [&](std::size_t i) {
+        return order.begin() + static_cast<std::ptrdiff_t>(std::min(i, rows));
+    };
+    return {{at(0), at(wanted.train)}, {at(wanted.train), at(wanted.train + wanted.test)}, 0, 0};
+}
+
+Batch read_ids(const std::string& file, std::size_t rows, const std::string& of) {
+    Batch ids = read_array(file);
+    // A list of ids is one row to a reader of arrays.
+    if (ids.rows() == 1 && ids.cols() == rows && rows > 1) {
+        Batch column(rows, 1);
+        std::copy(ids.values().begin(), ids.values().end(), column.data());
+        ids = std::move(column);
+    }
+    if (ids.rows() != rows)
+        fail_input(fmt::format("'{}' has ids of {} rows, '{}' has {} segments", file, ids.rows(),
+                               of, rows),
+                   "give one row of ids for each segment");
+    return ids;
+}
+
+void require_loud(const Batch& artefacts, const std::string& file) {
+    for (std::size_t i = 0; i < artefacts.rows(); ++i) {
+        const auto row = artefacts.row(i);
+        if (std::all_of(row.begin(), row.end(), [](float v) { return v == 0; }))
+            fail_input(fmt::format("'{}' is silent in row {} (counted from 0)", file, i),
+                       "there is no signal-to-noise ratio to silence: remove such segments");
+    }
+}
+
+void split_artefacts(const SegmentSpec& spec, std::size_t length, std::uint64_t seed,
+                     SegmentSet& set) {
+    const Batch artefacts = read_array(spec.artefact);
+    if (artefacts.rows() < 2 || artefacts.cols() != length)
+        fail_input(
+            fmt::format("'{}' holds {} artefacts of {} samples, but the segments of '{}' "
+                        "have {}",
+                        spec.artefact, artefacts.rows(), artefacts.cols(), spec.clean, length),
+            "give at least two artefacts, as long as the segments");
+    require_loud(artefacts, spec.artefact);
+    const Stream stream(seed, Purpose::split, 3);
+    const Wanted wanted = wanted_rows(artefacts.rows(), {}, {});
+    Split split;
+    if (spec.split_by_recording && !spec.artefact_ids.empty())
+        split = split_recordings(read_ids(spec.artefact_ids, artefacts.rows(), spec.artefact),
+                                 wanted, false, stream);
+    if (split.train.empty() || split.test.empty())
+        split = split_rows(artefacts.rows(), wanted, stream);
+    set.train_artefacts = pick_rows(artefacts, split.train);
+    set.test_artefacts = pick_rows(artefacts, split.test);
+}
+
+}  // namespace
+
+void find_segments(const fs::path& folder, SegmentSpec& spec) {
+    const auto in_folder = [&](const std::string& name) { return (folder / name).string(); };
+    const auto ids_of = [&](const std::string& name) {
+        return fs::exists(folder / (name + "_source_ids.npy")) ? in_folder(name + "_source_ids.npy")
+                                                               : std::string();
+    };
+    if (spec.clean.empty()) {
+        if (folder.empty())
+            fail_usage("a problem of signals needs segments",
+                       "set problem.x = \"segments.npy\", or problem.path to a folder that holds "
+                       "EEG_all_epochs.npy");
+        spec.clean = in_folder("EEG_all_epochs.npy");
+        if (spec.clean_ids.empty()) spec.clean_ids = ids_of("EEG");
+    }
+    if (spec.artefact.empty() || spec.artefact == "none") {
+        spec.artefact.clear();
+        return;
+    }
+    if (names_array(spec.artefact)) return;
+    static constexpr NameTable<const char*, 2> names{{{"EOG", "eog"}, {"EMG", "emg"}}};
+    const std::string name = parse_name(names, spec.artefact, "artefact");
+    if (folder.empty())
+        fail_usage(fmt::format("artefact '{}' is looked for in a folder", spec.artefact),
+                   "set problem.path to it, or problem.artefact to a file");
+    spec.artefact = in_folder(name + "_all_epochs.npy");
+    if (spec.artefact_ids.empty()) spec.artefact_ids = ids_of(name);
+}
+
+SegmentSet read_segments(const SegmentSpec& spec, std::uint64_t seed) {
+    const Batch clean = read_array(spec.clean);
+    const Wanted wanted = wanted_rows(clean.rows(), spec.train, spec.test);
+    const Stream stream(seed, Purpose::split, 2);
+    if (spec.split_by_recording && spec.clean_ids.empty())
+        fail_usage("a split by recording needs to know which recording each segment is of",
+                   "set problem.ids = \"ids.npy\", or problem.split = \"row\"");
+    const Split split = spec.split_by_recording
+                            ? split_recordings(read_ids(spec.clean_ids, clean.rows(), spec.clean),
+                                               wanted, spec.train || spec.test, stream)
+                            : split_rows(clean.rows(), wanted, stream);
+    const bool exact_test = spec.test.has_value() || !spec.split_by_recording;
+    if (split.train.empty() || split.test.empty() || split.train.size() < wanted.train ||
+        (exact_test && split.test.size() < wanted.test))
+        fail_input(fmt::format("'{}' holds {} segments{}, which do not give {} to train and {} to "
+                               "test",
+                               spec.clean, clean.rows(),
+                               spec.split_by_recording
+                                   ? fmt::format(" of {} recordings",
+                                                 split.train_recordings + split.test_recordings)
+                                   : "",
+                               wanted.train, wanted.test),
+                   "lower problem.train or problem.test, or give more segments");
+    SegmentSet set;
+    set.train = pick_rows(clean, split.train);
+    set.test = pick_rows(clean, split.test);
+    set.train_recordings = split.train_recordings;
+    set.test_recordings = split.test_recordings;
+    if (!spec.artefact.empty()) split_artefacts(spec, clean.cols(), seed, set);
+    return set;
+}
+
+}  // namespace pibinn

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "pibinn/signal_domain.hpp"
+
+namespace pibinn {
+
+/// The metadata `pibinn.domain` of a model file (docs/file-format.md). A basis of kind `matrix` is
+/// a tensor of its own.
+nlohmann::json domain_to_json(const SignalDomain& domain);
+
+/// Believes nothing: whatever does not fit signals of n entries is an input error.
+SignalDomain domain_from_json(const nlohmann::json& j, std::size_t n, Matrix<float> psi,
+                              const std::string& where);
+
+}  // namespace pibinn

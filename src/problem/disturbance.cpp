@@ -1,0 +1,48 @@
+#include "pibinn/disturbance.hpp"
+
+#include <cmath>
+
+#include "pibinn/error.hpp"
+
+namespace pibinn {
+
+namespace {
+
+constexpr std::size_t kRowsPerTask = 64;
+
+double energy(std::span<const float> values) {
+    double sum = 0;
+    for (const float v : values) sum += double{v} * v;
+    return sum;
+}
+
+}  // namespace
+
+void disturb(const Disturbance& disturbance, BatchView x, std::uint64_t seed, Purpose purpose,
+             std::uint64_t first, ThreadPool& pool) {
+    const Batch& artefacts = disturbance.artefacts;
+    ensure(artefacts.rows() == 0 || artefacts.cols() == x.cols, "artefacts are as long as signals");
+    if (disturbance.none()) return;
+    pool.run_chunks(x.rows, kRowsPerTask, [&](std::size_t, std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+            Stream stream(seed, purpose, first + i);
+            const auto row = x.row(i);
+            if (artefacts.rows() > 0) {
+                const auto n =
+                    artefacts.row(stream.below(static_cast<std::uint32_t>(artefacts.rows())));
+                const double span = disturbance.most_snr_db - disturbance.least_snr_db;
+                const double snr_db = disturbance.least_snr_db + span * stream.uniform();
+                const double power = energy(n);
+                const double kappa =
+                    power > 0 ? std::sqrt(energy(row) / power) * std::pow(10.0, -snr_db / 20) : 0;
+                for (std::size_t j = 0; j < row.size(); ++j)
+                    row[j] += static_cast<float>(kappa * n[j]);
+            }
+            if (disturbance.noise_std > 0)
+                for (float& v : row)
+                    v += static_cast<float>(disturbance.noise_std * stream.normal());
+        }
+    });
+}
+
+}  // namespace pibinn

@@ -1,0 +1,204 @@
+"""Arrays in other formats, in a basis, and larger than memory."""
+
+import json
+import resource
+import struct
+import zlib
+
+import numpy as np
+import pytest
+
+from conftest import SHORT, load, refuse, run, sets, succeed, tree
+
+MODEL = "model.safetensors"
+
+
+def mat5(compressed=False, **variables):
+    """A MATLAB file of version 5 with matrices of doubles."""
+    content = b"MATLAB 5.0 MAT-file".ljust(124) + struct.pack("<HH", 0x0100, 0x4D49)
+
+    def element(kind, data):
+        return struct.pack("<II", kind, len(data)) + data + bytes(-len(data) % 8)
+
+    for name, values in variables.items():
+        values = np.atleast_2d(np.asarray(values, "<f8"))
+        matrix = element(14, element(6, struct.pack("<II", 6, 0))
+                         + element(5, struct.pack("<ii", *values.shape))
+                         + element(1, name.encode()) + element(9, values.tobytes("F")))
+        if compressed:
+            packed = zlib.compress(matrix)
+            matrix = struct.pack("<II", 15, len(packed)) + packed
+        content += matrix
+    return content
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_mat_and_csv_give_what_npy_gives(compressed, work):
+    y = load(work / "y.npy")
+    (work / "y.mat").write_bytes(mat5(compressed, other=[1, 2], y=y))
+    np.savetxt(work / "y.csv", y, delimiter=",", fmt="%.9g", header="measured")
+    succeed("recover", MODEL, "--in", "y.npy", "--out", "a.npy", cwd=work)
+    for place in ("y.mat:y", "y.csv"):
+        succeed("recover", MODEL, "--in", place, "--out", "b.npy", cwd=work)
+        np.testing.assert_array_equal(load(work / "b.npy"), load(work / "a.npy"))
+    assert "'other', 'y'" in refuse("recover", MODEL, "--in", "y.mat", "--out", "b.npy", cwd=work)
+    (work / "A.mat").write_bytes(mat5(A=load(work / "A.npy")))
+    for operator in ("A.mat", "A.npy"):
+        succeed("solve", "--solver", "omp", "--operator", operator, "--in", "y.mat:y", "--out",
+                f"{operator}.npy", cwd=work)
+    np.testing.assert_array_equal(load(work / "A.mat.npy"), load(work / "A.npy.npy"))
+    text = succeed("eval", MODEL, "--signals", "x.npy", "--measurements", "y.csv", cwd=work)
+    assert "5" in text
+
+
+def test_a_mat_that_lies_or_is_cut_is_refused(work):
+    good = mat5(y=load(work / "y.npy"))
+    for what, content in {"empty": b"", "text": b"y = 1", "header only": good[:128],
+                          "cut": good[:200], "no numbers": good[:-100],
+                          "wide": mat5(y=np.ones((2, 9)))}.items():
+        (work / "bad.mat").write_bytes(content)
+        line = refuse("recover", MODEL, "--in", "bad.mat", "--out", "o.npy", cwd=work)
+        assert "bad.mat" in line, what
+    packed = mat5(compressed=True, y=np.random.default_rng(0).random((20, 6)))
+    for at in range(140, len(packed), 7):
+        (work / "bad.mat").write_bytes(packed[:at] + bytes([packed[at] ^ 0x55]) + packed[at + 1:])
+        assert "bad.mat" in refuse("recover", MODEL, "--in", "bad.mat", "--out", "o.npy", cwd=work)
+    # The claim of 2^30 rows in a file of a few hundred bytes.
+    lying = bytearray(good)
+    at = bytes(good).find(struct.pack("<ii", 5, 6))
+    lying[at:at + 4] = struct.pack("<i", 2 ** 30)
+    (work / "bad.mat").write_bytes(lying)
+    assert "bad.mat" in refuse("recover", MODEL, "--in", "bad.mat", "--out", "o.npy", cwd=work)
+
+
+@pytest.mark.parametrize("text, word", [("1,2\n3", "line 2"), ("a,b\n1,x", "'x'"), ("", "0 rows"),
+                                        ("1,2,3,4,5,nan", "nan"), ("1,2,3,4,5", "expected 6")])
+def test_a_csv_that_does_not_fit_is_refused(text, word, work):
+    (work / "bad.csv").write_text(text)
+    assert word in refuse("recover", MODEL, "--in", "bad.csv", "--out", "o.npy", cwd=work)
+
+
+# -- in a basis -----------------------------------------------------------------------------------
+
+def dct(n):
+    k, i = np.mgrid[0:n, 0:n]
+    table = np.sqrt(2 / n) * np.cos(np.pi * (2 * i + 1) * k / (2 * n))
+    table[0] /= np.sqrt(2)
+    return table
+
+
+@pytest.fixture
+def arrays(tmp_path):
+    rng = np.random.default_rng(4)
+    c = rng.standard_normal((250, 16)) * (rng.random((250, 16)) < 0.2)
+    c[:, 3] += 0.1  # no signal is zero
+    np.save(tmp_path / "A.npy", rng.standard_normal((10, 16)))
+    np.save(tmp_path / "x.npy", c @ dct(16))
+    np.save(tmp_path / "psi.npy", np.linalg.qr(rng.standard_normal((16, 16)))[0])
+    return tmp_path
+
+
+ARRAYS = sets("problem.kind=arrays", "problem.operator=A.npy", "problem.x=x.npy", "model.layers=3",
+              "train.batch=50")
+
+
+@pytest.mark.parametrize("basis", ["identity", "dct", "dct2", "psi.npy"])
+def test_a_basis_turns_operator_and_signals_and_recover_turns_back(basis, arrays):
+    a, x = load(arrays / "A.npy"), load(arrays / "x.npy")
+    d = {"identity": np.eye(16), "dct": dct(16), "dct2": np.kron(dct(4), dct(4)),
+         "psi.npy": load(arrays / "psi.npy").T}[basis]
+    succeed("sample", *ARRAYS, *sets(f"problem.basis={basis}"), "--out", "set", cwd=arrays)
+    np.testing.assert_allclose(load(arrays / "set" / "A.npy"), a @ d.T, atol=1e-5)
+    np.testing.assert_allclose(load(arrays / "set" / "x_train.npy"), x[:200] @ d.T, atol=1e-5)
+    np.testing.assert_allclose(load(arrays / "set" / "y_test.npy"), x[200:] @ a.T, atol=1e-4)
+    succeed("train", *ARRAYS, *SHORT, *sets(f"problem.basis={basis}"), "--out", "run", cwd=arrays)
+    np.save(arrays / "y.npy", x[200:] @ a.T)
+    succeed("recover", "run/model.safetensors", "--in", "y.npy", "--out", "s.npy", cwd=arrays)
+    succeed("recover", "run/model.safetensors", "--in", "y.npy", "--out", "s.npz", "--layers",
+            "all", cwd=arrays)
+    s = load(arrays / "s.npy")
+    np.testing.assert_array_equal(load(arrays / "s.npz")["x3"], s)
+    summary = json.loads((arrays / "run" / "summary.json").read_text())
+    nmse = 10 * np.log10(np.mean(((s - x[200:]) ** 2).sum(1) / (x[200:] ** 2).sum(1)))
+    assert abs(nmse - summary["test_nmse_db"]) < 1e-3
+
+
+@pytest.mark.parametrize("options, words", [
+    (["problem.basis=x.npy"], ["x.npy", "250 x 16"]),
+    (["problem.basis=A.npy"], ["10 x 16"]),
+    (["problem.basis=small.npy"], ["4 entries"]),
+    (["problem.basis=dct", "problem.structure=mask"], ["mixes"]),
+    (["problem.normalize=zscore"], ["kind arrays has no such key"]),
+])
+def test_a_basis_that_does_not_fit_is_refused(options, words, arrays):
+    np.save(arrays / "small.npy", np.eye(4))
+    line = refuse("train", *ARRAYS, *SHORT, *sets(*options), "--out", "run", cwd=arrays)
+    for word in words:
+        assert word in line
+
+
+def damaged_domain(path, domain):
+    """The model file with other metadata `pibinn.domain`."""
+    content = path.read_bytes()
+    length = struct.unpack("<Q", content[:8])[0]
+    header = json.loads(content[8:8 + length])
+    header["__metadata__"]["pibinn.domain"] = json.dumps(domain)
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    return struct.pack("<Q", len(text)) + text + content[8 + length:]
+
+
+GOOD = {"basis": "dct", "patch": 0, "normalize": "none", "mean": 0.0, "deviation": 1.0,
+        "noise_std": 0.0}
+
+
+@pytest.mark.parametrize("change", [
+    {"basis": "wavelet"}, {"basis": 3}, {"basis": "matrix"}, {"basis": "dct2"},
+    {"patch": 4}, {"patch": -1}, {"patch": 2 ** 40}, {"patch": "8"}, {"normalize": None},
+    {"mean": "x"}, {"mean": None}, {"deviation": 0}, {"deviation": -1}, {"noise_std": -1},
+])
+def test_a_model_with_a_hostile_domain_is_refused(change, work):
+    (work / "good.safetensors").write_bytes(damaged_domain(work / MODEL, GOOD))
+    succeed("recover", "good.safetensors", "--in", "y.npy", "--out", "o.npy", cwd=work)
+    (work / "bad.safetensors").write_bytes(damaged_domain(work / MODEL, {**GOOD, **change}))
+    refuse("recover", "bad.safetensors", "--in", "y.npy", "--out", "o.npy", cwd=work)
+    for text in (3, [1], "dct"):
+        (work / "bad.safetensors").write_bytes(damaged_domain(work / MODEL, text))
+        refuse("inspect", "bad.safetensors", cwd=work)
+
+
+# -- larger than memory ---------------------------------------------------------------------------
+
+def test_measurements_larger_than_memory_are_recovered(work):
+    """A sparse file of zeros, of more bytes than the program may have."""
+    rows, limit = 10_000_000, 400 << 20
+    header = np.lib.format.header_data_from_array_1_0(np.zeros((1, 6)))
+    with open(work / "big.npy", "wb") as file:
+        np.lib.format.write_array_header_1_0(file, {**header, "shape": (rows, 6)})
+        file.truncate(file.tell() + rows * 6 * 8)
+    assert (work / "big.npy").stat().st_size > limit
+
+    def little_memory():
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+    # /dev/null as output: reading, recovering and writing go the same way, without the disk.
+    result = run("recover", MODEL, "--in", "big.npy", "--out", "/dev/null", "--threads", "1",
+                 "--json", "-", cwd=work, preexec_fn=little_memory, timeout=600)
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)["signals"] == rows
+
+
+def test_chunks_join_without_a_seam_and_a_bad_row_leaves_nothing(work):
+    y = np.tile(load(work / "y.npy"), (60_000, 1)).astype("f4")  # more than one chunk
+    np.save(work / "many.npy", y)
+    succeed("recover", MODEL, "--in", "many.npy", "--out", "x_many.npy", cwd=work)
+    succeed("recover", MODEL, "--in", "y.npy", "--out", "x_few.npy", cwd=work)
+    few = load(work / "x_few.npy")
+    many = load(work / "x_many.npy").reshape(-1, *few.shape)
+    np.testing.assert_allclose(many, np.broadcast_to(few, many.shape), rtol=1e-4, atol=1e-5)
+    y[-1, 2] = np.nan
+    np.save(work / "many.npy", y)
+    (work / "x_many.npy").unlink()
+    before = tree(work)
+    line = refuse("recover", MODEL, "--in", "many.npy", "--out", "x_many.npy", cwd=work)
+    assert "row 299999, column 2" in line and tree(work) == before

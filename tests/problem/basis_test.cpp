@@ -1,0 +1,107 @@
+#include "pibinn/basis.hpp"
+
+#include <cmath>
+#include <numbers>
+
+#include <gtest/gtest.h>
+
+#include "pibinn/error.hpp"
+#include "pibinn/random.hpp"
+
+namespace pibinn {
+namespace {
+
+Batch random_rows(std::size_t rows, std::size_t cols) {
+    Batch batch(rows, cols);
+    Stream stream(3, Purpose::tests);
+    for (float& v : batch.values()) v = static_cast<float>(stream.normal());
+    return batch;
+}
+
+double energy(std::span<const float> values) {
+    double sum = 0;
+    for (const float v : values) sum += double{v} * v;
+    return sum;
+}
+
+TEST(Basis, DctIsItsDefinition) {
+    ThreadPool pool(1);
+    const Batch s = random_rows(1, 12);
+    const Batch c = Basis::named(BasisKind::dct, 12).to_coefficients(s, pool);
+    for (std::size_t k = 0; k < 12; ++k) {
+        double sum = 0;
+        for (std::size_t i = 0; i < 12; ++i)
+            sum += s(0, i) * std::cos(std::numbers::pi * (static_cast<double>(i) + 0.5) *
+                                      static_cast<double>(k) / 12);
+        EXPECT_NEAR(c(0, k), sum * std::sqrt((k == 0 ? 1.0 : 2.0) / 12), 1e-6) << k;
+    }
+}
+
+TEST(Basis, Dct2IsTheDctOfRowsAndOfColumns) {
+    ThreadPool pool(1);
+    const Batch patch = random_rows(1, 64);
+    const Basis line = Basis::named(BasisKind::dct, 8);
+    const auto transposed = [](const Batch& square) {
+        Batch t(8, 8);
+        for (std::size_t i = 0; i < 8; ++i)
+            for (std::size_t j = 0; j < 8; ++j) t(j, i) = square(i, j);
+        return t;
+    };
+    Batch square(8, 8);
+    std::copy(patch.values().begin(), patch.values().end(), square.data());
+    const Batch expected =
+        transposed(line.to_coefficients(transposed(line.to_coefficients(square, pool)), pool));
+    const Batch c = Basis::named(BasisKind::dct2, 64).to_coefficients(patch, pool);
+    for (std::size_t i = 0; i < 64; ++i) EXPECT_NEAR(c(0, i), expected.data()[i], 1e-5) << i;
+}
+
+class EveryBasis : public ::testing::TestWithParam<std::pair<BasisKind, std::size_t>> {};
+
+TEST_P(EveryBasis, KeepsEnergyAndComesBack) {
+    ThreadPool pool(2);
+    const auto [kind, n] = GetParam();
+    const Basis basis = Basis::named(kind, n);
+    const Batch s = random_rows(20, n);
+    const Batch c = basis.to_coefficients(s, pool);
+    const Batch back = basis.to_signals(c, pool);
+    EXPECT_NEAR(energy(c.values()) / energy(s.values()), 1, 1e-6);
+    for (std::size_t i = 0; i < s.size(); ++i) ASSERT_NEAR(back.data()[i], s.data()[i], 1e-5);
+    EXPECT_EQ(kind == BasisKind::identity || n == 1, c == s);
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, EveryBasis,
+                         ::testing::Values(std::pair{BasisKind::identity, std::size_t{7}},
+                                           std::pair{BasisKind::dct, std::size_t{512}},
+                                           std::pair{BasisKind::dct, std::size_t{1}},
+                                           std::pair{BasisKind::dct2, std::size_t{64}},
+                                           std::pair{BasisKind::dct2, std::size_t{25}}));
+
+TEST(Basis, AMatrixIsTakenByItsColumns) {
+    ThreadPool pool(1);
+    Matrix<float> psi(2, 2);
+    const float r = std::sqrt(0.5F);
+    psi(0, 0) = r;
+    psi(1, 0) = r;
+    psi(0, 1) = r;
+    psi(1, 1) = -r;
+    const Basis basis = Basis::from_matrix(psi, "psi.npy");
+    Batch c(1, 2);
+    c(0, 0) = 1;
+    c(0, 1) = 3;
+    const Batch s = basis.to_signals(c, pool);
+    EXPECT_NEAR(s(0, 0), 4 * r, 1e-6);
+    EXPECT_NEAR(s(0, 1), -2 * r, 1e-6);
+    EXPECT_NEAR(basis.to_coefficients(s, pool)(0, 1), 3, 1e-5);
+}
+
+TEST(Basis, WhatIsNotOrthonormalIsRefused) {
+    Matrix<float> skew(2, 2);
+    skew(0, 0) = skew(1, 1) = 1;
+    skew(0, 1) = 0.1F;
+    EXPECT_THROW(Basis::from_matrix(skew, "skew.npy"), Error);
+    EXPECT_THROW(Basis::from_matrix(Matrix<float>(2, 3), "wide.npy"), Error);
+    EXPECT_THROW(Basis::named(BasisKind::dct2, 60), Error);
+}
+
+}  // namespace
+}  // namespace pibinn
