@@ -18,6 +18,7 @@ enum class Purpose : std::uint32_t {
     weights = 6,
     shuffle = 7,
     augment = 8,
+    supports = 12,
     tests = 99,
 };
 
