@@ -24,13 +24,7 @@ constexpr NameTable<Verdict, 3> kVerdicts{{{Verdict::guaranteed, "guaranteed"},
                                            {Verdict::on_data, "holds on the data"},
                                            {Verdict::none, "no guarantee"}}};
 
-void require_certifiable(const Model& model, const CertificateOptions& options) {
-    if (model.spec.architecture != Architecture::unrolled)
-        fail_usage("a fully connected network has no operator that a theory could rest on",
-                   "certify an unrolled model");
-    if (model.spec.activation == Activation::relu)
-        fail_usage("activation 'relu' has no threshold: no support is ever kept",
-                   "certify a model with activation 'soft' or 'hard'");
+void check_options(const CertificateOptions& options) {
     for (const auto& [name, value] : {std::pair{"B", options.B},
                                       {"noise", options.noise},
                                       {"operator radius", options.operator_radius},
@@ -170,7 +164,7 @@ std::string_view to_string(Verdict verdict) { return name_of(kVerdicts, verdict)
 
 Certificate certify(const Model& model, const CertificateInput& input,
                     const CertificateOptions& options, ThreadPool& pool) {
-    require_certifiable(model, options);
+    check_options(options);
     const std::vector<PartNetwork> networks = part_networks(model);
     const PartData data = split_signals(model, networks, input);
     SpectralTerms terms = spectral_terms(networks, data.supports, pool);

@@ -1,5 +1,7 @@
 #include "theory/part_network.hpp"
 
+#include "pibinn/error.hpp"
+
 namespace pibinn {
 
 namespace {
@@ -19,6 +21,15 @@ Eigen::MatrixXd block_matrix(const Structure& s, const Block& b, std::span<const
     return out;
 }
 
+void require_certifiable(const NetworkSpec& spec) {
+    if (spec.architecture != Architecture::unrolled)
+        fail_usage("a fully connected network has no operator that a theory could rest on",
+                   "certify an unrolled model");
+    if (spec.activation == Activation::relu)
+        fail_usage("activation 'relu' has no threshold: no support is ever kept",
+                   "certify a model with activation 'soft' or 'hard'");
+}
+
 std::vector<double> one_a_layer(const std::vector<float>& values, std::size_t layers) {
     std::vector<double> out(values.begin(), values.end());
     out.resize(layers, 0.0);
@@ -33,6 +44,7 @@ std::vector<Block> blocks_of(const Structure& s) {
 }
 
 std::vector<PartNetwork> part_networks(const Model& model) {
+    require_certifiable(model.spec);
     const Structure& s = model.op.structure();
     std::vector<PartNetwork> parts;
     for (const Block& block : blocks_of(s)) {

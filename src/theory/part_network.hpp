@@ -26,7 +26,7 @@ struct PartNetwork {
 /// The diagonal blocks of one repetition; a mask is one block.
 std::vector<Block> blocks_of(const Structure& s);
 
-/// One a block.
+/// One a block. Refuses networks that the theory is not about.
 std::vector<PartNetwork> part_networks(const Model& model);
 
 /// x_1 .. x_K of every row of y, in float64.
