@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 
+#include "cli/certify_text.hpp"
 #include "cli/model_text.hpp"
 #include "cli/options.hpp"
 #include "cli/table.hpp"
 #include "pibinn/model.hpp"
+#include "theory/certificate_json.hpp"
 
 namespace pibinn::cli {
 
@@ -30,7 +32,7 @@ std::string numbers_text(const Model& model) {
 std::string metadata_text(const Model& model) {
     std::string text;
     for (const auto& [key, value] : model.metadata)
-        text += fmt::format("{}: {}\n", one_line(key), one_line(value));
+        if (key != kCertificateKey) text += fmt::format("{}: {}\n", one_line(key), one_line(value));
     return text;
 }
 
@@ -48,9 +50,14 @@ void run_inspect(const Arguments& arguments) {
 
     const Model model = load_model(file);
     const BitCount bits = count_bits(model);
+    const auto attached = AttachedCertificate::of(model);
     const auto bytes = std::filesystem::file_size(file);
-    console.say(fmt::format("{}\n{}\n{}\n{}file: {} bytes\n", model_line(model), bits_table(model),
-                            numbers_text(model), metadata_text(model), grouped(bytes)));
+    console.say(fmt::format("{}\n{}\n{}\n{}{}file: {} bytes\n", model_line(model),
+                            bits_table(model), numbers_text(model), metadata_text(model),
+                            attached.text(), grouped(bytes)));
+    nlohmann::ordered_json certificate;
+    if (attached.present)
+        certificate = {{"matches", attached.matches}, {"verdict", attached.verdict}};
     console.result({{"model", model_json(model)},
                     {"bits", bits_json(bits)},
                     {"architecture", to_string(model.spec.architecture)},
@@ -58,6 +65,7 @@ void run_inspect(const Arguments& arguments) {
                     {"n", model.op.cols()},
                     {"scale", model.scale()},
                     {"theta", model.theta},
+                    {"certificate", certificate},
                     {"metadata", model.metadata}});
 }
 
