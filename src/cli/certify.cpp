@@ -1,3 +1,4 @@
+#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <optional>
@@ -25,20 +26,38 @@ constexpr double kLongTail = 3;
 
 struct Source {
     std::string signals, measurements;
-    std::vector<std::size_t> support;
+    std::optional<std::string> support;  ///< as it was written
     std::optional<std::size_t> size;
     std::size_t samples = 1000;
     std::size_t seed = 1;
 };
 
 void require_one_source(const Source& source) {
-    const int given = !source.signals.empty() + !source.support.empty() + source.size.has_value();
+    const int given =
+        !source.signals.empty() + source.support.has_value() + source.size.has_value();
     if (given != 1)
         fail_usage(given == 0 ? "no supports to certify" : "more than one source of supports",
                    "give one of --signals x.npy, --support 1,5,9 or --size 5");
     if (!source.measurements.empty() && source.signals.empty())
         fail_usage("measurements without signals", "give --signals too");
     if (source.samples == 0) fail_usage("--samples 0", "give at least 1");
+}
+
+/// "1,5,9" as numbers.
+std::vector<std::uint32_t> parse_support(const std::string& text) {
+    std::vector<std::uint32_t> entries;
+    for (std::size_t at = 0; at <= text.size();) {
+        const std::size_t end = std::min(text.find(',', at), text.size());
+        const std::string word = text.substr(at, end - at);
+        std::uint32_t entry = 0;
+        const auto [stop, code] = std::from_chars(word.data(), word.data() + word.size(), entry);
+        if (code != std::errc() || stop != word.data() + word.size())
+            fail_usage(fmt::format("'{}' is no entry of a support", word),
+                       "list entries from 0 on, such as --support 1,5,9");
+        entries.push_back(entry);
+        at = end + 1;
+    }
+    return entries;
 }
 
 /// The supports asked for, with signals to measure on; B is settled where signals are drawn.
@@ -50,17 +69,13 @@ CertificateInput make_input(const Model& model, const Source& source, double& B)
             input.y = read_rows(source.measurements, model.op.rows(), "measurements");
         return input;
     }
-    const std::size_t s = source.size.value_or(source.support.size());
+    const auto support =
+        source.support ? parse_support(*source.support) : std::vector<std::uint32_t>();
+    const std::size_t s = source.size.value_or(support.size());
     if (B == 0) B = std::sqrt(static_cast<double>(s)) + kLongTail;
-    if (source.size) {
-        input.x = signals_of_size(model, s, source.samples, B, source.seed);
-        input.size = s;
-        return input;
-    }
-    std::vector<std::uint32_t> support;
-    for (const std::size_t j : source.support)
-        support.push_back(static_cast<std::uint32_t>(std::min(j, model.op.cols())));
-    input.x = signals_on_support(model, support, source.samples, B, source.seed);
+    input.x = source.size ? signals_of_size(model, s, source.samples, B, source.seed)
+                          : signals_on_support(model, support, source.samples, B, source.seed);
+    input.size = source.size.value_or(0);
     return input;
 }
 
@@ -132,8 +147,7 @@ void run_certify(const Arguments& arguments) {
     line.optional("--measurements", source.measurements,
                   "their measurements; without, the operator measures", "FILE");
     line.optional("--support", source.support, "certify one support: its entries, from 0 on",
-                  "LIST")
-        ->delimiter(',');
+                  "LIST");
     line.optional("--size", source.size, "certify random supports of S entries, and bound all",
                   "S");
     line.optional("--samples", source.samples, "signals drawn for --support and --size (1000)",

@@ -159,7 +159,9 @@ Figure error_figure(const Certificate& c) {
 std::string certificate_report(const CertificateReport& report) {
     const Certificate& c = report.certificate;
     const std::vector<std::string> facts{
-        fmt::format("{} supports of up to {} entries", grouped(c.supports), c.support_size),
+        c.supports == 1
+            ? fmt::format("one support of {} entries", c.support_size)
+            : fmt::format("{} supports of up to {} entries", grouped(c.supports), c.support_size),
         fmt::format("K = {} layers", c.spec.layers),
         fmt::format("{} activation", to_string(c.spec.activation)),
         fmt::format("{} update", to_string(c.spec.update)),

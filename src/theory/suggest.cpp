@@ -115,7 +115,11 @@ double border(const std::function<double(double)>& f, double inside, double outs
 Interval below_one(const std::function<double(double)>& f, double low, double high) {
     const double least = argmin(f, low, high);
     if (!(f(least) < 1)) return {};
-    return {f(low) < 1 ? low : border(f, least, low), f(high) < 1 ? high : border(f, least, high)};
+    Interval found{f(low) < 1 ? low : border(f, least, low),
+                   f(high) < 1 ? high : border(f, least, high)};
+    // A border at zero is met only as nearly as the bisection goes.
+    if (found.low < 1e-5 * found.high) found.low = 0;
+    return found;
 }
 
 class Search {
@@ -131,7 +135,7 @@ public:
         return point;
     }
     Interval deltas() const {
-        return below_one([&](double delta) { return alpha_(delta, 1); }, 1e-6, 1);
+        return below_one([&](double delta) { return alpha_(delta, 1); }, 0, 1);
     }
     Interval scales(double delta) const {
         return below_one([&](double scale) { return alpha_(delta, scale); }, 0, largest_scale());
