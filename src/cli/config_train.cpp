@@ -67,6 +67,9 @@ void read_stage(const std::string& prefix, const toml::table& table, Stage& stag
         ConfigKey{"l1_weight", [&](const Value& v) { stage.l1_weight = v.number(0, kInfinity); }},
         ConfigKey{"scalar_rate",
                   [&](const Value& v) { stage.scalar_rate = v.number(0, kInfinity, true); }},
+        ConfigKey{"alpha", [&](const Value& v) { stage.alpha = v.number(0, kInfinity); }},
+        ConfigKey{"alpha_weight",
+                  [&](const Value& v) { stage.alpha_weight = v.number(0, kInfinity); }},
         ConfigKey{"momentum", [&](const Value& v) { stage.momentum = v.number(0, 0.9999); }},
         ConfigKey{"batch", [&](const Value& v) { stage.batch = v.whole(0); }},
     };

@@ -34,7 +34,9 @@ json stage_json(const Stage& s) {
             {"l1_weight", s.l1_weight},
             {"momentum", s.momentum},
             {"batch", s.batch},
-            {"scalar_rate", s.scalar_rate}};
+            {"scalar_rate", s.scalar_rate},
+            {"alpha", s.alpha},
+            {"alpha_weight", s.alpha_weight}};
 }
 
 std::size_t whole(const json& object, const char* key) {

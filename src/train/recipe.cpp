@@ -142,6 +142,11 @@ void validate_stage(const Stage& stage, const NetworkSpec& spec) {
                "1 is the default");
     if (!(stage.momentum >= 0 && stage.momentum < 1))
         refuse(fmt::format("momentum {} is not in [0, 1)", stage.momentum), "0.9 is Adam's usual");
+    if (!(stage.alpha >= 0))
+        refuse(fmt::format("alpha {} is negative", stage.alpha),
+               "a target such as 0.95 keeps alpha below 1, 0 does not keep it");
+    if (!(stage.alpha_weight >= 0))
+        refuse(fmt::format("alpha_weight {} is negative", stage.alpha_weight), "1 is the default");
     if (!stage.trains_weights && !stage.trains_theta && !stage.trains_scale)
         refuse("trains nothing", "list \"weights\", \"theta\" or \"scale\" in trains");
     if (stage.trains_scale && spec.weights != WeightKind::one_bit)

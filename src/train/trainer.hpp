@@ -11,6 +11,8 @@
 
 namespace pibinn {
 
+class CertifiedSet;
+
 /// Where a training stands between two epochs: all that is needed to go on from there.
 struct TrainState {
     std::size_t stage = 0;
@@ -48,6 +50,8 @@ private:
     double run_batch(const Stage& stage, double rate, std::span<const std::uint32_t> rows);
     void straight_through(const Stage& stage);
     void project(const Stage& stage, double rate);
+    /// Scales weights, and flips signs where that is not enough, until the stage's alpha is kept.
+    void certify(const Stage& stage);
     double test_nmse_db();
     /// The weights a stage runs forward with.
     WeightKind kind_in(const Stage& stage) const;
@@ -64,6 +68,7 @@ private:
     ParameterStore effective_;
     ParameterStore gradient_;
     Optimiser optimiser_;
+    std::shared_ptr<const CertifiedSet> certified_;  ///< where a stage asks for alpha
     TrainState state_;  ///< its latent, first and second are filled by snapshot() only
     DataSet epoch_set_;
     Batch batch_x_, batch_y_;
