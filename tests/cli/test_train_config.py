@@ -126,7 +126,7 @@ STANDARD = sets('train.stage=[{name="pretrain", epochs=2}, {name="l1", epochs=2,
     ("train.theta=0.3", 1), ("train.stage.pretrain.learning_rate=0.01", 1),
     ("train.stage.pretrain.clip=1e-6", 1), ("train.stage.pretrain.batch=20", 1),
     ("train.stage.pretrain.momentum=0.5", 1), ("train.stage.pretrain.scalar_rate=10", 1),
-    ("train.stage.l1.l1_weight=20", 4), ("train.stage.l1.projection=none", 4),
+    ("train.stage.pretrain.alpha=0.3", 1), ("train.stage.l1.l1_weight=20", 4), ("train.stage.l1.projection=none", 4),
     ("train.stage.joint.scale=0.3", 5), ("train.stage.joint.schedule=constant", 6),
 ])
 def test_every_key_takes_effect_from_its_stage_on(setting, first, base, tmp_path):
@@ -135,6 +135,15 @@ def test_every_key_takes_effect_from_its_stage_on(setting, first, base, tmp_path
     differs = [a["loss"] != b["loss"] or a["learning_rate"] != b["learning_rate"]
                for a, b in zip(base, changed, strict=True)]
     assert differs.index(True) == first - 1 and differs[-1]
+
+
+def test_the_weight_of_the_penalty_on_alpha_takes_effect(tmp_path):
+    runs = []
+    for weight in ("0", "1"):
+        train(tmp_path / weight, epochs=[*STANDARD, *sets("train.stage.pretrain.alpha=0.3",
+                                                           f"train.stage.pretrain.alpha_weight={weight}")])
+        runs.append(history(tmp_path / weight))
+    assert runs[0][0]["loss"] != runs[1][0]["loss"]
 
 
 def test_changed_again_a_key_has_its_old_effect(base, tmp_path):
