@@ -62,7 +62,7 @@ struct Certificate {
     double r = 0, L = 0;           ///< eigenvalues of Q on the supports lie in [r, L]
     double diagonal_gap = 0;       ///< max |W_i^T A_i - 1|
     BoundInputs terms;             ///< radii included (bounds.hpp)
-    std::vector<std::vector<std::uint32_t>> worst;  ///< a layer: the support of its f_k
+    std::vector<std::vector<std::uint32_t>> worst;  ///< a layer: the support of f_k
     std::vector<double> f_all;  ///< bounds f_k for all supports of that size; may be empty
 
     double alpha = 0;      ///< of the activation

@@ -95,12 +95,16 @@ std::string source_line(const Source& source, const Certificate& c) {
 /// Certificate, page and pictures.
 void write_folder(const std::string& folder, const CertificateReport& report,
                   const nlohmann::ordered_json& json) {
+    // All of it is made before any of it is written.
+    const std::string page = certificate_report(report);
+    const std::string spectral = plot_svg(spectral_figure(report.certificate).plot);
+    const std::string error = plot_svg(error_figure(report.certificate).plot);
     make_folder(folder);
     const std::filesystem::path out = folder;
     write_file(out / "certificate.json", json.dump(2) + "\n");
-    write_file(out / "certificate.html", certificate_report(report));
-    write_file(out / "spectral.svg", plot_svg(spectral_figure(report.certificate).plot));
-    write_file(out / "error.svg", plot_svg(error_figure(report.certificate).plot));
+    write_file(out / "certificate.html", page);
+    write_file(out / "spectral.svg", spectral);
+    write_file(out / "error.svg", error);
 }
 
 void add_theorem(CommandLine& line, TheoremInputs& theorem) {

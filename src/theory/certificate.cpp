@@ -182,7 +182,12 @@ Certificate certify(const Model& model, const CertificateInput& input,
     c.L = terms.L;
     c.diagonal_gap = terms.diagonal_gap;
     c.terms = bound_inputs(model, networks, data, terms, options);
-    for (const std::size_t i : terms.worst) c.worst.push_back(data.supports[i].entries);
+    const std::vector<Block> blocks = blocks_of(model.op.structure());
+    for (const std::size_t i : terms.worst) {
+        c.worst.push_back(data.supports[i].entries);
+        for (std::uint32_t& entry : c.worst.back())
+            entry += static_cast<std::uint32_t>(blocks[data.supports[i].block].col);
+    }
     if (input.size > 0) {
         c.f_all = f_of_all_supports(networks, input.size);
         BoundInputs all = c.terms;

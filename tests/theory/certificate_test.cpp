@@ -241,6 +241,9 @@ TEST(Certificate, OfBlocksIsTheWorstOfThem) {
     const Certificate c = certify_support(both, {1, 2, 8 + 3, 8 + 5});
     const Certificate a = certify_support(first, {1, 2}), b = certify_support(second, {3, 5});
     EXPECT_EQ(c.supports, 2U);
+    const bool second_is_worse = b.terms.layers[0].f > a.terms.layers[0].f;
+    EXPECT_EQ(c.worst[0], (second_is_worse ? std::vector<std::uint32_t>{11, 13}
+                                           : std::vector<std::uint32_t>{1, 2}));
     for (std::size_t k = 0; k < first.spec.layers; ++k) {
         EXPECT_DOUBLE_EQ(c.terms.layers[k].f, std::max(a.terms.layers[k].f, b.terms.layers[k].f));
         EXPECT_DOUBLE_EQ(c.terms.layers[k].mu,
