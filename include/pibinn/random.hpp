@@ -23,6 +23,7 @@ enum class Purpose : std::uint32_t {
     split = 11,
     train_disturbance = 12,
     test_disturbance = 13,
+    supports = 14,
     tests = 99,
 };
 

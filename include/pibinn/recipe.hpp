@@ -67,6 +67,10 @@ struct Stage {
     std::size_t batch = 0;  ///< of this stage; 0 is the recipe's
     /// The rate of theta, beta, omega and scale relative to that of the weights.
     double scalar_rate = 1;
+    /// Keeps the theory's alpha (certificate.hpp) on the training supports at most this, by a
+    /// penalty on the weights and a projection of their scale after every epoch; 0 does not.
+    double alpha = 0;
+    double alpha_weight = 1;  ///< of the penalty, against the loss
 
     bool operator==(const Stage&) const = default;
 };

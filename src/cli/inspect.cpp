@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/certify_text.hpp"
 #include "cli/inspect_matrix.hpp"
 #include "cli/model_text.hpp"
 #include "cli/options.hpp"
@@ -12,6 +13,7 @@
 #include "pibinn/error.hpp"
 #include "pibinn/model.hpp"
 #include "report/numbers.hpp"
+#include "theory/certificate_json.hpp"
 
 namespace pibinn::cli {
 
@@ -45,7 +47,7 @@ std::string domain_text(const SignalDomain& domain) {
 std::string metadata_text(const Model& model) {
     std::string text;
     for (const auto& [key, value] : model.metadata)
-        text += fmt::format("{}: {}\n", one_line(key), one_line(value));
+        if (key != kCertificateKey) text += fmt::format("{}: {}\n", one_line(key), one_line(value));
     return text;
 }
 
@@ -71,15 +73,20 @@ nlohmann::ordered_json share_json(const Model& model) {
 void inspect_model(const std::string& file, const std::string& picture, const Console& console) {
     const Model model = load_model(file);
     const BitCount bits = count_bits(model);
+    const auto attached = AttachedCertificate::of(model);
     const auto bytes = std::filesystem::file_size(file);
     if (!picture.empty()) {
         const std::vector<PatternPanel> panels{{std::string(to_string(model.op.structure().kind())),
                                                 pattern_of(model.op.structure())}};
         write_pattern(panels, picture);
     }
-    console.say(fmt::format("{}{}\n{}\n{}{}\n{}file: {} bytes\n", model_line(model),
+    console.say(fmt::format("{}{}\n{}\n{}{}\n{}{}file: {} bytes\n", model_line(model),
                             share_text(model), bits_table(model), numbers_text(model),
-                            domain_text(model.domain), metadata_text(model), grouped(bytes)));
+                            domain_text(model.domain), metadata_text(model), attached.text(),
+                            grouped(bytes)));
+    nlohmann::ordered_json certificate;
+    if (attached.present)
+        certificate = {{"matches", attached.matches}, {"verdict", attached.verdict}};
     console.result({{"model", model_json(model)},
                     {"bits", bits_json(bits)},
                     {"structure", share_json(model)},
@@ -90,6 +97,7 @@ void inspect_model(const std::string& file, const std::string& picture, const Co
                     {"theta", model.theta},
                     {"basis", to_string(model.domain.basis.kind())},
                     {"patch", model.domain.patch},
+                    {"certificate", certificate},
                     {"metadata", model.metadata}});
 }
 

@@ -15,6 +15,7 @@ std::span<const Verb> all_verbs() {
         Verb{"recover", "recover signals from measurements with a model", run_recover},
         Verb{"recover-image", "sense a photo patch by patch and recover it", run_recover_image},
         Verb{"solve", "recover signals with a reference solver instead of a model", run_solve},
+        Verb{"certify", "say what the theory guarantees of a model", run_certify},
         Verb{"inspect", "show what a model is and the bits it stores", run_inspect},
         Verb{"export", "write a model in another format", run_export},
         Verb{"bench", "measure speed against what one would use instead", run_bench},

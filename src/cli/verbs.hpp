@@ -20,6 +20,7 @@ struct Verb {
 std::span<const Verb> all_verbs();
 
 void run_bench(const Arguments& arguments);
+void run_certify(const Arguments& arguments);
 void run_compare(const Arguments& arguments);
 void run_demo(const Arguments& arguments);
 void run_eval(const Arguments& arguments);

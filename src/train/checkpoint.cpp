@@ -35,7 +35,9 @@ json stage_json(const Stage& s) {
             {"momentum", s.momentum},
             {"average", s.average},
             {"batch", s.batch},
-            {"scalar_rate", s.scalar_rate}};
+            {"scalar_rate", s.scalar_rate},
+            {"alpha", s.alpha},
+            {"alpha_weight", s.alpha_weight}};
 }
 
 std::size_t whole(const json& object, const char* key) {

@@ -78,12 +78,12 @@ Stage joint_stage(const NetworkSpec& spec) {
         joint.average = 0.99;
         joint.scale = plain ? 0.15 : 0.12;
     } else {
-        joint.epochs = plain ? 600 : 300;
+        joint.epochs = plain ? 400 : 300;
         joint.learning_rate = plain ? 2e-4 : 3e-4;
         joint.scalar_rate = 5;
         joint.average = plain ? 0.997 : 0.99;
         joint.clip = 0.3;
-        joint.scale = plain ? 0.14 : spec.layers <= 15 ? 0.09 : 0.07;
+        joint.scale = plain ? 0.145 : spec.layers <= 15 ? 0.09 : 0.07;
     }
     joint.trains_scale = spec.weights == WeightKind::one_bit;
     if (!joint.trains_scale) joint.scale = 0;
@@ -135,6 +135,11 @@ void validate_stage(const Stage& stage, const NetworkSpec& spec) {
     if (!(stage.average >= 0 && stage.average < 1))
         refuse(fmt::format("average {} is not in [0, 1)", stage.average),
                "0.99 averages over about 100 steps, 0 not at all");
+    if (!(stage.alpha >= 0))
+        refuse(fmt::format("alpha {} is negative", stage.alpha),
+               "a target such as 0.95 keeps alpha below 1, 0 does not keep it");
+    if (!(stage.alpha_weight >= 0))
+        refuse(fmt::format("alpha_weight {} is negative", stage.alpha_weight), "1 is the default");
     if (!stage.trains_weights && !stage.trains_theta && !stage.trains_scale)
         refuse("trains nothing", "list \"weights\", \"theta\" or \"scale\" in trains");
     if (stage.trains_scale && spec.weights != WeightKind::one_bit)

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/file.hpp"
+#include "core/fingerprint.hpp"
 #include "pibinn/error.hpp"
 #include "train/checkpoint.hpp"
 #include "train/trainer.hpp"
@@ -54,31 +55,27 @@ bool report(const TrainJob& job, const Trainer& trainer, std::size_t restored,
 }  // namespace
 
 std::string data_fingerprint(const Problem& problem) {
-    // FNV-1a over the bytes of every array, shapes included.
-    std::uint64_t hash = 14695981039346656037ULL;
-    const auto mix = [&](const void* data, std::size_t bytes) {
-        const auto* at = static_cast<const unsigned char*>(data);
-        for (std::size_t i = 0; i < bytes; ++i) hash = (hash ^ at[i]) * 1099511628211ULL;
-    };
+    // The bytes of every array, shapes included.
+    Fingerprint hash;
     const auto mix_batch = [&](const Batch& b) {
         const std::uint64_t shape[2] = {b.rows(), b.cols()};
-        mix(shape, sizeof shape);
-        mix(b.data(), b.size() * sizeof(float));
+        hash.mix(shape, sizeof shape);
+        hash.mix(b.values());
     };
-    mix(problem.op.values().data(), problem.op.values().size_bytes());
+    hash.mix(problem.op.values());
     for (const DataSet* set : {&problem.train, &problem.test}) {
         mix_batch(set->x);
         mix_batch(set->y);
     }
-    mix(&problem.noise_std, sizeof problem.noise_std);
+    hash.mix(&problem.noise_std, sizeof problem.noise_std);
     const Disturbance& disturbance = problem.train_disturbance;
     if (!disturbance.none()) {
         mix_batch(disturbance.artefacts);
         for (const double number :
              {disturbance.noise_std, disturbance.least_snr_db, disturbance.most_snr_db})
-            mix(&number, sizeof number);
+            hash.mix(&number, sizeof number);
     }
-    return fmt::format("{:016x}", hash);
+    return hash.text();
 }
 
 std::size_t usual_batch(const Problem& problem, const Recipe& recipe) {

@@ -9,6 +9,7 @@
 #include "model/model_parameters.hpp"
 #include "pibinn/error.hpp"
 #include "train/augment.hpp"
+#include "train/certified.hpp"
 
 namespace pibinn {
 
@@ -49,6 +50,9 @@ Trainer::Trainer(const Problem& problem, const NetworkSpec& spec, const Recipe& 
             fail_usage(fmt::format("a batch of {} from a training set of {}", batch,
                                    rows - validation_rows_),
                        "set train.batch to the training set's size or less");
+    for (const Stage& stage : recipe_.stages)
+        if (stage.alpha > 0 && !certified_)
+            certified_ = std::make_shared<const CertifiedSet>(problem_, spec_);
     state_.seconds.assign(recipe_.stages.size(), 0.0);
     initialise();
     begin_stage();
@@ -108,9 +112,10 @@ void Trainer::run_epoch() {
                           std::span(order).subspan(at, std::min(batch, count - at)));
     record.loss = loss / static_cast<double>(count);
     project(stage, record.rate);
-
     const bool last = state_.epoch + 1 == stage.epochs;
     if (last) optimiser_.settle(stage, latent_);
+    certify(stage);
+
     const bool measured = number == 0 || last || (number + 1) % kEpochsPerTest == 0;
     if (measured && validation_rows_ > 0) validate();
     if (last && !state_.best.empty())
@@ -151,6 +156,8 @@ double Trainer::run_batch(const Stage& stage, double rate, std::span<const std::
     const double loss = network_->gradient(effective_, batch_y_, batch_x_, row_loss, row_weights_,
                                            gradient_, pool_);
     if (!(loss < 1e12)) fail_diverged(stage);
+    if (stage.alpha > 0 && stage.trains_weights)
+        certified_->add_penalty(effective_, stage.alpha, stage.alpha_weight, gradient_);
     straight_through(stage);
     optimiser_.step(stage, rate, gradient_, latent_, backend_);
     return loss * static_cast<double>(rows.size());
@@ -170,6 +177,22 @@ void Trainer::project(const Stage& stage, double rate) {
     const auto strength = static_cast<float>(rate * stage.l1_weight * share);
     for (std::size_t k = 1; k <= spec_.layers; ++k)
         move_towards_levels(latent_.scale()[0], strength, latent_.weights(k));
+}
+
+void Trainer::certify(const Stage& stage) {
+    if (stage.alpha <= 0) return;
+    make_effective(kind_in(stage), latent_, effective_, backend_);
+    if (kind_in(stage) != WeightKind::real && stage.trains_weights)
+        for (std::size_t k = 1; k <= spec_.layers; ++k)
+            certified_->flip_signs(k, stage.alpha, effective_, latent_);
+    if (kind_in(stage) == WeightKind::one_bit) {
+        latent_.scale()[0] *= static_cast<float>(certified_->factor(effective_, stage.alpha));
+        return;
+    }
+    for (std::size_t k = 1; k <= spec_.layers; ++k) {
+        const auto factor = static_cast<float>(certified_->factor(effective_, k, stage.alpha));
+        for (float& w : latent_.weights(k)) w *= factor;
+    }
 }
 
 double Trainer::test_nmse_db() {

@@ -11,6 +11,8 @@
 
 namespace pibinn {
 
+class CertifiedSet;
+
 /// Where a training stands between two epochs: all that is needed to go on from there.
 struct TrainState {
     std::size_t stage = 0;
@@ -50,6 +52,8 @@ private:
     double run_batch(const Stage& stage, double rate, std::span<const std::uint32_t> rows);
     void straight_through(const Stage& stage);
     void project(const Stage& stage, double rate);
+    /// Scales weights, and flips signs where that is not enough, until the stage's alpha is kept.
+    void certify(const Stage& stage);
     double test_nmse_db();
     /// Remembers the parameters if the validation rows were never recovered better in this stage.
     void validate();
@@ -68,7 +72,8 @@ private:
     ParameterStore effective_;
     ParameterStore gradient_;
     Optimiser optimiser_;
-    TrainState state_;  ///< its buffers are filled by snapshot() only
+    std::shared_ptr<const CertifiedSet> certified_;  ///< where a stage asks for alpha
+    TrainState state_;                               ///< its buffers are filled by snapshot() only
     DataSet epoch_set_;
     std::size_t validation_rows_ = 0;
     Batch batch_x_, batch_y_;

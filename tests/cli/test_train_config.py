@@ -127,6 +127,7 @@ STANDARD = sets('train.stage=[{name="pretrain", epochs=2}, {name="l1", epochs=2,
     ("train.stage.pretrain.clip=1e-6", 1), ("train.stage.pretrain.batch=20", 1),
     ("train.stage.pretrain.momentum=0.5", 1), ("train.stage.pretrain.scalar_rate=10", 1),
     ("train.stage.pretrain.average=0.9", 3), ("train.validation=0.2", 1),
+    ("train.stage.pretrain.alpha=0.3", 1),
     ("train.stage.l1.l1_weight=20", 4), ("train.stage.l1.projection=none", 4),
     ("train.stage.joint.scale=0.3", 5), ("train.stage.joint.schedule=constant", 6),
 ])
@@ -144,6 +145,15 @@ def test_a_batch_that_was_not_asked_for_fits_the_training_set(tmp_path):
     succeed("train", *small, *SHORT, "--out", tmp_path / "run")
     succeed("train", *small, *SHORT, *sets("train.batch=20"), "--out", tmp_path / "same")
     assert history(tmp_path / "run") == history(tmp_path / "same")
+
+
+def test_the_weight_of_the_penalty_on_alpha_takes_effect(tmp_path):
+    runs = []
+    for weight in ("0", "1"):
+        train(tmp_path / weight, epochs=[*STANDARD, *sets("train.stage.pretrain.alpha=0.3",
+                                                           f"train.stage.pretrain.alpha_weight={weight}")])
+        runs.append(history(tmp_path / weight))
+    assert runs[0][0]["loss"] != runs[1][0]["loss"]
 
 
 def test_changed_again_a_key_has_its_old_effect(base, tmp_path):

@@ -1,0 +1,102 @@
+// room: theory
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pibinn/bounds.hpp"
+#include "pibinn/matrix.hpp"
+#include "pibinn/model.hpp"
+#include "pibinn/thread_pool.hpp"
+
+namespace pibinn {
+
+/// What is certified: the supports of the signals, and these signals to measure errors on.
+struct CertificateInput {
+    Batch x;               ///< one signal a row; zero signals are skipped
+    Batch y;               ///< their measurements; empty lets the operator measure without noise
+    std::size_t size = 0;  ///< s > 0: also bound f_k for *all* supports of s entries
+};
+
+struct CertificateOptions {
+    double B = 0;      ///< sup ||x||; 0 takes the largest of the signals
+    double noise = 0;  ///< sup ||e||; at least what the measurements show
+    double operator_radius = 0;
+    double weight_radius = 0;
+    double threshold_radius = 0;
+    /// The operator is Q[S, :] of a Gram matrix Q for the one support S, so that A_S is Q[S, S]:
+    /// must be symmetric and positive definite.
+    bool gram = false;
+    TheoremInputs theorem;
+};
+
+enum class Verdict {
+    guaranteed,  ///< alpha < 1, and no layer can light up an entry outside the support
+    on_data,     ///< alpha < 1, and no layer did on any of the signals measured
+    none
+};
+std::string_view to_string(Verdict verdict);
+
+/// What the float64 network did with the signals.
+struct MeasuredLayer {
+    double error = 0;        ///< largest ||x_k - x||
+    double rms_error = 0;    ///< root of the mean of ||x_k - x||^2
+    std::size_t leaks = 0;   ///< signals with an entry outside their support
+    std::size_t misses = 0;  ///< signals without an entry of their support
+};
+
+/// What the theory guarantees of one model, with every number it used. A signal of a structure with
+/// blocks counts as one signal a block: `x`, B and s are those of a block.
+struct Certificate {
+    NetworkSpec spec;
+    bool gram = false;
+    double scale = 0;
+    std::string weights_hash;
+    std::size_t signals = 0;       ///< measured, parts that are zero left out
+    std::size_t supports = 0;      ///< distinct ones
+    std::size_t support_size = 0;  ///< of the largest
+    double r = 0, L = 0;           ///< eigenvalues of Q on the supports lie in [r, L]
+    double diagonal_gap = 0;       ///< max |W_i^T A_i - 1|
+    BoundInputs terms;             ///< radii included (bounds.hpp)
+    std::vector<std::vector<std::uint32_t>> worst;  ///< a layer: the support of f_k
+    std::vector<double> f_all;  ///< bounds f_k for all supports of that size; may be empty
+
+    double alpha = 0;      ///< of the activation
+    double alpha_all = 0;  ///< the same for all supports of that size, 0 if not asked for
+    struct Member {
+        bool hard = false;  ///< eq. ht1
+        bool soft = false;  ///< eq. to10
+        bool good = false;  ///< Definition 1: W_i^T A_i = 1
+    } member;
+    double good_rate = 0;  ///< (2 s - 1) max mu_k, the rate of good weights (eq. cvg14)
+
+    ErrorBound bound;
+    std::vector<double> cvg;
+    AskedThresholds asked;
+    std::optional<ResponseBounds> response;  ///< for the plain update
+    std::optional<TheoremBound> theorem;     ///< for the plain update
+    bool companion = false;  ///< the bound made use of the products of companion matrices
+
+    std::vector<MeasuredLayer> measured;
+    Verdict verdict = Verdict::none;
+    std::string why;  ///< what the verdict rests on, or which assumption failed where
+};
+
+Certificate certify(const Model& model, const CertificateInput& input,
+                    const CertificateOptions& options, ThreadPool& pool);
+
+/// Signals N(0, 1) on one support, scaled down where longer than B.
+Batch signals_on_support(const Model& model, std::span<const std::uint32_t> support,
+                         std::size_t count, double B, std::uint64_t seed);
+/// The same, each on a random support of `size` entries of a random block.
+Batch signals_of_size(const Model& model, std::size_t size, std::size_t count, double B,
+                      std::uint64_t seed);
+
+/// By which a certificate knows the model it was made of: operator, weights, thresholds.
+std::string weights_hash(const Model& model);
+
+}  // namespace pibinn

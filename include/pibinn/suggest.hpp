@@ -1,0 +1,39 @@
+// room: theory
+#pragma once
+
+#include "pibinn/certificate.hpp"
+
+namespace pibinn {
+
+/// Open interval of values; empty where low == high.
+struct Interval {
+    double low = 0;
+    double high = 0;
+    bool empty() const { return !(low < high); }
+};
+
+/// A choice of delta and of the scale of all weights, and what it promises.
+struct SetPoint {
+    double delta = 1;
+    double scale = 1;  ///< factor on the weights the model has
+    double alpha = 0;
+    double cvg = 0;  ///< Cvg(K), eq. to6 or ht5; infinite for alpha >= 1
+};
+
+/// Which delta and scale put a model into the set of its activation (eq. ht1 or to10). Signs and
+/// supports stay; thresholds are not part of the sets.
+struct Suggestion {
+    SetPoint now;
+    Interval delta_at_scale;  ///< alpha < 1 with the weights as they are, within (0, 1]
+    Interval scale_at_delta;  ///< alpha < 1 with delta as it is
+    Interval scale_at_one;    ///< alpha < 1 with delta = 1
+    SetPoint largest_delta;   ///< at the weights as they are; alpha >= 1 if there is none
+    SetPoint best;            ///< least Cvg(K) of all
+};
+
+/// alpha is the largest of norms of matrices that are linear in delta and scale, hence convex in
+/// both: every interval here is exact to a relative 1e-6.
+Suggestion suggest(const Model& model, const CertificateInput& input,
+                   const CertificateOptions& options, ThreadPool& pool);
+
+}  // namespace pibinn

@@ -1,0 +1,128 @@
+#include "theory/certificate_json.hpp"
+
+#include <functional>
+
+namespace pibinn {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+template <class Items, class Get>
+ordered_json list(const Items& items, const Get& get) {
+    ordered_json out = ordered_json::array();
+    for (const auto& item : items) out.push_back(std::invoke(get, item));
+    return out;
+}
+
+/// A row of a triangular matrix: what the last layer answers to each of those before.
+ordered_json last_row(const Matrix<double>& values) {
+    const auto row = values.row(values.rows() - 1);
+    return std::vector<double>(row.begin(), row.end());
+}
+
+ordered_json theorem_json(const TheoremBound& t) {
+    return {{"bound", t.value},
+            {"N", t.used.N},
+            {"r", t.used.r},
+            {"t", t.used.t},
+            {"log_gamma", t.used.log_gamma},
+            {"b_theta", t.used.b_theta},
+            {"c1", t.used.c1},
+            {"c2", t.used.c2},
+            {"c3", t.used.c3},
+            {"C1", t.C1},
+            {"C2", t.C2},
+            {"C3", t.C3},
+            {"sens", t.sensitivity},
+            {"stab_hat", t.stability_hat}};
+}
+
+ordered_json point_json(const SetPoint& point, double scale) {
+    return {{"delta", point.delta},
+            {"scale", point.scale * scale},
+            {"alpha", point.alpha},
+            {"cvg", point.cvg}};
+}
+
+ordered_json interval_json(const Interval& interval, double scale) {
+    if (interval.empty()) return nullptr;
+    return {interval.low * scale, interval.high * scale};
+}
+
+}  // namespace
+
+ordered_json to_json(const Certificate& c) {
+    ordered_json out = {
+        {"activation", to_string(c.spec.activation)},
+        {"update", to_string(c.spec.update)},
+        {"form", c.gram ? "gram" : "sensing"},
+        {"delta", c.spec.delta},
+        {"scale", c.scale},
+        {"support_size", c.support_size},
+        {"supports", c.supports},
+        {"signals", c.signals},
+        {"guarantee", c.verdict == Verdict::guaranteed},
+        {"verdict", to_string(c.verdict)},
+        {"why", c.why},
+        {"f", list(c.terms.layers, &LayerTerms::f)},
+        {"mu", list(c.terms.layers, &LayerTerms::mu)},
+        {"leak", list(c.terms.layers, &LayerTerms::leak)},
+        {"weight_norm", list(c.terms.layers, &LayerTerms::weight)},
+        {"alpha", c.alpha},
+        {"alpha_hard", alpha_hard(c.terms)},
+        {"alpha_soft", alpha_soft(c.terms)},
+        {"member", {{"hard", c.member.hard}, {"soft", c.member.soft}, {"good", c.member.good}}},
+        {"diagonal_gap", c.diagonal_gap},
+        {"good_rate", c.good_rate},
+        {"B", c.terms.B},
+        {"noise", c.terms.noise},
+        {"operator_norm", c.terms.operator_norm},
+        {"r", c.r},
+        {"L", c.L},
+        {"bound", c.bound.error},
+        {"cvg", c.cvg},
+        {"companion", c.companion},
+        {"theta", list(c.terms.layers, &LayerTerms::theta)},
+        {"theta_needed", c.bound.theta_needed},
+        {"theta_asked", c.asked.theta},
+        {"bound_asked", c.asked.error},
+        {"measured_error", list(c.measured, &MeasuredLayer::error)},
+        {"measured_rms_error", list(c.measured, &MeasuredLayer::rms_error)},
+        {"leaks", list(c.measured, &MeasuredLayer::leaks)},
+        {"misses", list(c.measured, &MeasuredLayer::misses)},
+        {"worst_support", c.worst}};
+    if (!c.f_all.empty()) {
+        out["f_all"] = c.f_all;
+        out["alpha_all"] = c.alpha_all;
+    }
+    if (c.response) {
+        out["zeta"] = c.response->zeta;
+        out["stab_q"] = c.response->stab_q;
+        out["stab_b"] = c.response->stab_b;
+        out["sens_w"] = last_row(c.response->sens_w);
+        out["sens_theta"] = last_row(c.response->sens_theta);
+        out["jump"] = c.response->jump;
+        out["term_a"] = c.response->term_a;
+        out["term_b"] = c.response->term_b;
+        std::vector<double> term_i;
+        for (std::size_t k = 0; k < c.response->term_a.size(); ++k)
+            term_i.push_back(c.response->term_a[k] + c.response->term_b[k]);
+        out["term_i"] = term_i;
+    }
+    if (c.theorem) out["theorem_1"] = theorem_json(*c.theorem);
+    out["weights_hash"] = c.weights_hash;
+    return out;
+}
+
+ordered_json to_json(const Suggestion& s, double scale) {
+    return {{"now", point_json(s.now, scale)},
+            {"delta_at_scale", interval_json(s.delta_at_scale, 1)},
+            {"scale_at_delta", interval_json(s.scale_at_delta, scale)},
+            {"scale_at_delta_1", interval_json(s.scale_at_one, scale)},
+            {"largest_delta",
+             s.delta_at_scale.empty() ? ordered_json() : point_json(s.largest_delta, scale)},
+            {"best", point_json(s.best, scale)}};
+}
+
+}  // namespace pibinn

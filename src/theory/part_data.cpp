@@ -1,0 +1,152 @@
+#include "theory/part_data.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "pibinn/error.hpp"
+
+namespace pibinn {
+
+namespace {
+
+using Eigen::Index;
+
+constexpr Index kRowsPerTask = 128;
+
+Support support_of(std::size_t block, std::span<const float> x) {
+    Support support{block, {}};
+    for (std::size_t j = 0; j < x.size(); ++j)
+        if (x[j] != 0) support.entries.push_back(static_cast<std::uint32_t>(j));
+    return support;
+}
+
+void check_shapes(const Model& model, const CertificateInput& input) {
+    if (input.x.rows() == 0 || input.x.cols() != model.op.cols())
+        fail_input(fmt::format("signals of {} x {}, but the model recovers {} entries",
+                               input.x.rows(), input.x.cols(), model.op.cols()),
+                   "give signals of the model's own problem, one a row");
+    if (input.y.rows() > 0 &&
+        (input.y.rows() != input.x.rows() || input.y.cols() != model.op.rows()))
+        fail_input(fmt::format("measurements of {} x {} for {} signals, expected rows of {}",
+                               input.y.rows(), input.y.cols(), input.x.rows(), model.op.rows()),
+                   "row i of the measurements must belong to row i of the signals");
+}
+
+void append(Rows& rows, Index at, std::span<const float> values) {
+    for (std::size_t j = 0; j < values.size(); ++j) rows(at, static_cast<Index>(j)) = values[j];
+}
+
+struct Tally {
+    double error = 0, squares = 0;
+    std::size_t leaks = 0, misses = 0;
+};
+
+Tally compare(const Eigen::Ref<const Rows>& truth, const Rows& x) {
+    Tally tally;
+    for (Index i = 0; i < x.rows(); ++i) {
+        bool leaks = false, misses = false;
+        double square = 0;
+        for (Index j = 0; j < x.cols(); ++j) {
+            const double t = truth(i, j);
+            leaks |= t == 0 && x(i, j) != 0;
+            misses |= t != 0 && x(i, j) == 0;
+            square += (x(i, j) - t) * (x(i, j) - t);
+        }
+        tally.error = std::max(tally.error, std::sqrt(square));
+        tally.squares += square;
+        tally.leaks += leaks;
+        tally.misses += misses;
+    }
+    return tally;
+}
+
+}  // namespace
+
+PartData split_signals(const Model& model, const std::vector<PartNetwork>& networks,
+                       const CertificateInput& input) {
+    check_shapes(model, input);
+    const std::size_t repeat = model.op.structure().repeat();
+    const bool measured = input.y.rows() > 0;
+    PartData data;
+    std::set<Support> supports;
+    std::size_t col = 0, row = 0;  // of the block, within a repetition
+    for (std::size_t b = 0; b < networks.size(); ++b) {
+        const PartNetwork& network = networks[b];
+        const auto most = static_cast<Index>(input.x.rows() * repeat);
+        PartSignals parts;
+        parts.x = Rows::Zero(most, static_cast<Index>(network.n()));
+        parts.y = Rows::Zero(most, static_cast<Index>(network.m()));
+        Index count = 0;
+        for (std::size_t i = 0; i < input.x.rows(); ++i)
+            for (std::size_t u = 0; u < repeat; ++u) {
+                const auto x =
+                    input.x.row(i).subspan(u * model.op.cols() / repeat + col, network.n());
+                Support support = support_of(b, x);
+                const std::size_t s = support.entries.size();
+                if (s == 0) continue;
+                if (s > network.m())
+                    fail_input(fmt::format("signal {} has {} entries that are not zero, but only "
+                                           "{} measurements",
+                                           i, s, network.m()),
+                               "no theory tells them apart: certify sparser signals");
+                append(parts.x, count, x);
+                if (measured)
+                    append(parts.y, count,
+                           input.y.row(i).subspan(u * model.op.rows() / repeat + row, network.m()));
+                data.largest = std::max(data.largest, s);
+                supports.insert(std::move(support));
+                ++count;
+            }
+        parts.x.conservativeResize(count, Eigen::NoChange);
+        parts.y.conservativeResize(count, Eigen::NoChange);
+        const Rows exact = parts.x * network.A.transpose();
+        if (measured && count > 0)
+            data.noise = std::max(data.noise, (parts.y - exact).rowwise().norm().maxCoeff());
+        else
+            parts.y = exact;
+        if (count > 0) data.norm = std::max(data.norm, parts.x.rowwise().norm().maxCoeff());
+        data.signals += static_cast<std::size_t>(count);
+        data.blocks.push_back(std::move(parts));
+        col += network.n();
+        row += network.m();
+    }
+    if (data.signals == 0)
+        fail_input(fmt::format("all {} signals are zero", input.x.rows()),
+                   "an empty support has nothing to certify: give signals that are not zero");
+    data.supports.assign(supports.begin(), supports.end());
+    return data;
+}
+
+std::vector<MeasuredLayer> measure_layers(const std::vector<PartNetwork>& networks,
+                                          const PartData& data, ThreadPool& pool) {
+    const std::size_t K = networks.front().spec.layers;
+    std::vector<MeasuredLayer> out(K);
+    for (std::size_t b = 0; b < networks.size(); ++b) {
+        const PartSignals& parts = data.blocks[b];
+        const auto rows = static_cast<std::size_t>(parts.x.rows());
+        std::vector<std::vector<Tally>> tallies((rows + kRowsPerTask - 1) / kRowsPerTask);
+        pool.run_chunks(
+            rows, kRowsPerTask, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+                const auto first = static_cast<Index>(begin);
+                const auto count = static_cast<Index>(end - begin);
+                const Rows y = parts.y.middleRows(first, count);
+                for (const Rows& x : run_layers(networks[b], y))
+                    tallies[chunk].push_back(compare(parts.x.middleRows(first, count), x));
+            });
+        for (const auto& chunk : tallies)
+            for (std::size_t k = 0; k < K; ++k) {
+                out[k].error = std::max(out[k].error, chunk[k].error);
+                out[k].rms_error += chunk[k].squares;
+                out[k].leaks += chunk[k].leaks;
+                out[k].misses += chunk[k].misses;
+            }
+    }
+    for (MeasuredLayer& layer : out)
+        layer.rms_error = std::sqrt(layer.rms_error / static_cast<double>(data.signals));
+    return out;
+}
+
+}  // namespace pibinn

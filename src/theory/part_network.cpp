@@ -1,0 +1,93 @@
+#include "theory/part_network.hpp"
+
+#include "pibinn/error.hpp"
+
+namespace pibinn {
+
+namespace {
+
+/// The links of one block as a matrix.
+Eigen::MatrixXd block_matrix(const Structure& s, const Block& b, std::span<const float> links) {
+    Eigen::MatrixXd out =
+        Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(b.rows), static_cast<Eigen::Index>(b.cols));
+    if (s.kind() == StructureKind::mask) {
+        s.for_each_link([&](std::size_t i, std::size_t j, std::size_t l) {
+            out(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) = links[l];
+        });
+        return out;
+    }
+    // Links stand column by column, as Eigen's matrices do.
+    for (std::size_t l = 0; l < b.rows * b.cols; ++l) out.data()[l] = links[b.first_link + l];
+    return out;
+}
+
+void require_certifiable(const NetworkSpec& spec) {
+    if (spec.architecture != Architecture::unrolled)
+        fail_usage("a fully connected network has no operator that a theory could rest on",
+                   "certify an unrolled model");
+    if (spec.activation == Activation::relu)
+        fail_usage("activation 'relu' has no threshold: no support is ever kept",
+                   "certify a model with activation 'soft' or 'hard'");
+}
+
+std::vector<double> one_a_layer(const std::vector<float>& values, std::size_t layers) {
+    std::vector<double> out(values.begin(), values.end());
+    out.resize(layers, 0.0);
+    return out;
+}
+
+}  // namespace
+
+std::vector<Block> blocks_of(const Structure& s) {
+    if (s.kind() == StructureKind::mask) return {Block{0, 0, s.rows(), s.cols(), 0}};
+    return {s.diagonal().begin(), s.diagonal().end()};
+}
+
+std::vector<PartNetwork> part_networks(const Model& model) {
+    require_certifiable(model.spec);
+    const Structure& s = model.op.structure();
+    std::vector<PartNetwork> parts;
+    for (const Block& block : blocks_of(s)) {
+        PartNetwork part;
+        part.spec = model.spec;
+        part.A = block_matrix(s, block, model.op.values());
+        for (const auto& layer : model.weights) part.W.push_back(block_matrix(s, block, layer));
+        part.theta = one_a_layer(model.theta, model.spec.layers);
+        part.beta = one_a_layer(model.beta, model.spec.layers);
+        part.omega = one_a_layer(model.omega, model.spec.layers);
+        parts.push_back(std::move(part));
+    }
+    return parts;
+}
+
+std::vector<Rows> run_layers(const PartNetwork& network, const Rows& y) {
+    const Update& update = network.spec.update;
+    const auto n = static_cast<Eigen::Index>(network.n());
+    const auto m = static_cast<double>(network.m());
+    std::vector<Rows> layers;
+    Rows before = Rows::Zero(y.rows(), n);
+    Rows x = before;
+    Rows r = Rows::Zero(y.rows(), y.cols());
+    for (std::size_t k = 0; k < network.W.size(); ++k) {
+        const Rows v = x + network.beta[k] * (x - before);
+        Rows residual = v * network.A.transpose() - y;
+        if (update.onsager)
+            for (Eigen::Index i = 0; i < r.rows(); ++i) {
+                const auto count = static_cast<double>((x.row(i).array() != 0).count());
+                residual.row(i) += network.omega[k] * count / m * r.row(i);
+            }
+        r = residual;
+        Rows z = network.spec.delta * v - r * network.W[k];
+        for (Eigen::Index i = 0; i < z.rows(); ++i) {
+            const double unit = update.residual_threshold ? r.row(i).cwiseAbs().sum() / m : 1.0;
+            for (Eigen::Index j = 0; j < n; ++j)
+                z(i, j) = activate(network.spec.activation, z(i, j), network.theta[k] * unit);
+        }
+        before = x;
+        x = z;
+        layers.push_back(std::move(z));
+    }
+    return layers;
+}
+
+}  // namespace pibinn

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "pibinn/bounds.hpp"
+#include "pibinn/thread_pool.hpp"
+#include "theory/part_network.hpp"
+
+namespace pibinn {
+
+/// Where a part of a signal is not zero: entries of one block, ascending.
+struct Support {
+    std::size_t block = 0;
+    std::vector<std::uint32_t> entries;
+    auto operator<=>(const Support&) const = default;
+};
+
+/// ||M||_2
+double spectral_norm(const Eigen::Ref<const Eigen::MatrixXd>& matrix);
+
+/// Suprema over supports, and where f_k takes its own.
+struct SpectralTerms {
+    std::vector<LayerTerms> layers;
+    std::vector<std::size_t> worst;  ///< a layer: index of the support with the largest f_k
+    double operator_norm = 0;        ///< sup ||A_S||_2
+    double r = 0, L = 0;             ///< least and largest eigenvalue of Q = A_S^T A_S over all S
+    double diagonal_gap = 0;         ///< max |W_i^T A_i - 1| over all i and layers: Definition 1
+};
+
+SpectralTerms spectral_terms(const std::vector<PartNetwork>& networks,
+                             const std::vector<Support>& supports, ThreadPool& pool);
+
+/// For every layer a bound of f_k that holds for *all* supports of size s, from row and column sums
+/// of the s largest entries of delta I - W^T A, from its s largest rows, and from its whole norm:
+/// the least of the three.
+std::vector<double> f_of_all_supports(const std::vector<PartNetwork>& networks, std::size_t s);
+
+/// response(k, j), j = 0 .. k (bounds.hpp), the supremum over the supports.
+Responses companion_responses(const std::vector<PartNetwork>& networks,
+                              const std::vector<Support>& supports, ThreadPool& pool);
+
+/// M[S, S] of delta I - W_k^T A.
+Eigen::MatrixXd step_matrix(const PartNetwork& network, std::size_t layer, const Support& support);
+
+}  // namespace pibinn
