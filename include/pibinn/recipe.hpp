@@ -65,6 +65,10 @@ struct Stage {
     /// they were most of the time.
     double average = 0;
     std::size_t batch = 0;  ///< of this stage; 0 is the recipe's
+    /// The scale, and the rate of the weights, are those of 50 measurements of unit columns and are
+    /// still to be fitted to the operator at hand. Numbers that someone states are not.
+    bool fit_scale = false;
+    bool fit_rate = false;
     /// The rate of theta, beta, omega and scale relative to that of the weights.
     double scalar_rate = 1;
     /// Keeps the theory's alpha (certificate.hpp) on the training supports at most this, by a

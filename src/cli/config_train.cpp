@@ -57,12 +57,19 @@ void read_stage(const std::string& prefix, const toml::table& table, Stage& stag
         ConfigKey{"name", [&](const Value& v) { set_name(v, stage); }},
         ConfigKey{"epochs", [&](const Value& v) { stage.epochs = v.whole(1, 100000000); }},
         ConfigKey{"learning_rate",
-                  [&](const Value& v) { stage.learning_rate = v.number(0, kInfinity, true); }},
+                  [&](const Value& v) {
+                      stage.learning_rate = v.number(0, kInfinity, true);
+                      stage.fit_rate = false;
+                  }},
         ConfigKey{"schedule", [&](const Value& v) { stage.schedule = v.word(parse_schedule); }},
         ConfigKey{"trains", [&](const Value& v) { set_trains(v, stage); }},
         ConfigKey{"projection",
                   [&](const Value& v) { stage.projection = v.word(parse_projection); }},
-        ConfigKey{"scale", [&](const Value& v) { stage.scale = v.number(0, kInfinity); }},
+        ConfigKey{"scale",
+                  [&](const Value& v) {
+                      stage.scale = v.number(0, kInfinity);
+                      stage.fit_scale = false;
+                  }},
         ConfigKey{"clip", [&](const Value& v) { stage.clip = v.number(0, kInfinity); }},
         ConfigKey{"l1_weight", [&](const Value& v) { stage.l1_weight = v.number(0, kInfinity); }},
         ConfigKey{"scalar_rate",

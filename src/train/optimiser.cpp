@@ -6,6 +6,27 @@
 
 namespace pibinn {
 
+double operator_fit(const Operator& op) {
+    double sum = 0;
+    for (const float v : op.values()) sum += std::abs(double{v});
+    const double columns = static_cast<double>(op.cols() / op.structure().repeat());
+    // 50 entries N(0, 1/50): the mean of a column's sum.
+    const double usual = std::sqrt(2 * 50 / std::numbers::pi);
+    return std::exp2(std::round(4 * std::log2(usual * columns / sum)) / 4);
+}
+
+void fit_recipe(const Operator& op, Recipe& recipe) {
+    const double fit = operator_fit(op);
+    for (Stage& stage : recipe.stages) {
+        if (stage.fit_scale) stage.scale *= fit;
+        if (stage.fit_rate) {
+            stage.learning_rate *= fit;
+            stage.scalar_rate /= fit;
+        }
+        stage.fit_scale = stage.fit_rate = false;
+    }
+}
+
 double rate_at(const Stage& stage, std::size_t epoch) {
     switch (stage.schedule) {
         case Schedule::constant:

@@ -3,9 +3,17 @@
 #include <cstdint>
 
 #include "model/parameters.hpp"
+#include "pibinn/operator.hpp"
 #include "pibinn/recipe.hpp"
 
 namespace pibinn {
+
+/// Weights in proportion to those of an operator with 50 measurements a unit column, where the
+/// recipes were found: one bit a link passes on lambda times the sum of a column's magnitudes. In
+/// steps of a quarter octave, so that operators drawn alike start alike.
+double operator_fit(const Operator& op);
+/// Fits what a recipe leaves to be fitted; its numbers then are those that are used.
+void fit_recipe(const Operator& op, Recipe& recipe);
 
 /// The rate of a stage at an epoch (counted from 0).
 double rate_at(const Stage& stage, std::size_t epoch);

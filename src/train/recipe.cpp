@@ -66,6 +66,7 @@ Recipe paper_recipe(const NetworkSpec& spec) {
 /// these a fifth flips to and fro until the end, so the stage ends with the mean of its weights.
 Stage joint_stage(const NetworkSpec& spec) {
     const bool plain = spec.update.is_plain();
+    const bool deep = spec.layers > 15;
     Stage joint;
     joint.name = "joint";
     joint.projection = Projection::lazy;
@@ -78,12 +79,12 @@ Stage joint_stage(const NetworkSpec& spec) {
         joint.average = 0.99;
         joint.scale = plain ? 0.15 : 0.12;
     } else {
-        joint.epochs = plain ? 400 : 300;
+        joint.epochs = !plain ? 300 : deep ? 600 : 400;
         joint.learning_rate = plain ? 2e-4 : 3e-4;
         joint.scalar_rate = 5;
         joint.average = plain ? 0.997 : 0.99;
         joint.clip = 0.3;
-        joint.scale = plain ? 0.145 : spec.layers <= 15 ? 0.09 : 0.07;
+        joint.scale = plain ? (deep ? 0.14 : 0.145) : (deep ? 0.07 : 0.09);
     }
     joint.trains_scale = spec.weights == WeightKind::one_bit;
     if (!joint.trains_scale) joint.scale = 0;
@@ -100,6 +101,7 @@ Recipe default_recipe(const NetworkSpec& spec) {
     if (spec.weights == WeightKind::real) {
         warm.epochs = 600;
         warm.schedule = Schedule::cosine;
+        warm.fit_rate = true;
         recipe.stages = {warm};
         return recipe;
     }
@@ -110,6 +112,7 @@ Recipe default_recipe(const NetworkSpec& spec) {
     stage2.trains_weights = false;
     stage2.trains_scale = spec.weights == WeightKind::one_bit;
     recipe.stages = {warm, joint_stage(spec), stage2};
+    for (Stage& stage : recipe.stages) stage.fit_scale = stage.fit_rate = true;
     return recipe;
 }
 

@@ -85,9 +85,11 @@ std::size_t usual_batch(const Problem& problem, const Recipe& recipe) {
     return std::min(wanted, static_cast<std::size_t>(rows - std::round(recipe.validation * rows)));
 }
 
-TrainResult train(const TrainJob& job, ThreadPool& pool, const ProgressSink& progress) {
-    ensure(job.problem != nullptr, "a training without a problem");
-    const Problem& problem = *job.problem;
+TrainResult train(const TrainJob& asked, ThreadPool& pool, const ProgressSink& progress) {
+    ensure(asked.problem != nullptr, "a training without a problem");
+    const Problem& problem = *asked.problem;
+    TrainJob job = asked;
+    if (job.spec.architecture == Architecture::unrolled) fit_recipe(problem.op, job.recipe);
     const auto backend = make_cpu_backend();
     Trainer trainer(problem, job.spec, job.recipe, job.seed, *backend, pool);
     const std::string identity = training_identity(job);

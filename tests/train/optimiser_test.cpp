@@ -93,6 +93,24 @@ TEST(Optimiser, KeepsThresholdsFromGoingNegativeAndTheScalePositive) {
     EXPECT_LT(p.scale()[0], 0.001F);
 }
 
+TEST(OperatorFit, IsOneWhereTheRecipesWereFoundAndFollowsTheSizeOfTheWeights) {
+    const auto drawn = [](const Structure& s, OperatorEnsemble e) {
+        return operator_fit(Operator::random(s, e, 3));
+    };
+    const auto gaussian = OperatorEnsemble::gaussian;
+    EXPECT_EQ(drawn(Structure::dense(50, 100), gaussian), 1);
+    EXPECT_EQ(drawn(Structure::repeated(50, 100, 7), gaussian), 1);
+    // Four times the measurements: entries of half the size, sums of twice.
+    EXPECT_EQ(drawn(Structure::dense(200, 300), gaussian), 0.5);
+    EXPECT_EQ(drawn(Structure::dense(3200, 40), gaussian), 0.125);
+    // All magnitudes 1/sqrt(m): the sum is sqrt(m), which is sqrt(pi / 2) times that of a Gaussian.
+    EXPECT_EQ(drawn(Structure::dense(128, 64), OperatorEnsemble::rademacher), 0.5);
+    Operator large = Operator::random(Structure::dense(50, 100), gaussian, 3);
+    AlignedBuffer<float> values(large.values().begin(), large.values().end());
+    for (float& v : values) v *= 8;
+    EXPECT_EQ(operator_fit(Operator(large.structure(), values)), 0.125);
+}
+
 TEST(Optimiser, SettlesOnTheRunningMeanOfAStageThatAverages) {
     Fixture f;
     Stage stage;
