@@ -57,6 +57,10 @@ BitCount count_bits(const Model& model);
 /// Of a network that need not be there yet; `sign_operator`: every entry of A is +c or -c.
 BitCount count_bits(const NetworkSpec& spec, const Structure& structure, bool sign_operator);
 
+/// Bits of an operator: 32 an entry, or one and a scale where all have one magnitude; and the
+/// pattern of a mask.
+std::size_t operator_bits(const Structure& structure, bool sign_operator);
+
 /// What the structure spares: the weights that stay beside those of the same layers without it.
 struct LinkShare {
     std::size_t links = 0;          ///< of all layers

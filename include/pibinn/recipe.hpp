@@ -27,7 +27,8 @@ enum class Augment {
     none,
     signs,  ///< a random sign for every entry
     roll,   ///< signs, and a random cyclic shift of the whole signal
-    noise   ///< the same signals, measured with fresh noise
+    noise,  ///< the same signals, measured with fresh noise and artefacts
+    shift   ///< the same, and each signal shifted cyclically in time, whatever its basis
 };
 
 enum class LossKind { squared, norm, nmse };

@@ -38,7 +38,9 @@ Comparison::Comparison(const Problem& problem, std::size_t steps, Console& conso
     tuning_.y = copy(problem_.train.y.view().row_range(0, rows));
 }
 
-std::size_t Comparison::operator_bits() const { return 32 * problem_.op.structure().links(); }
+std::size_t Comparison::reference_bits() const {
+    return operator_bits(problem_.op.structure(), problem_.op.is_sign());
+}
 
 void Comparison::add(Entry entry, const std::function<Batch()>& solve) {
     Batch estimate;
@@ -55,7 +57,7 @@ void Comparison::add_lasso(LassoMethod method, std::size_t iterations) {
     options.tolerance = 0;
     options.lambda = best_lambda(problem_.op, tuning_, kLambdas, options, pool_).lambda;
     const char* name = method == LassoMethod::ista ? "ISTA" : "FISTA";
-    add({fmt::format("{}, {} iterations", name, iterations), {}, 0, operator_bits() + 32},
+    add({fmt::format("{}, {} iterations", name, iterations), {}, 0, reference_bits() + 32},
         [&] { return solve_lasso(problem_.op, problem_.test.y, options, pool_).x; });
 }
 
@@ -73,7 +75,7 @@ void Comparison::add_omp() {
     }
     const double tolerance = std::sqrt(noise / std::max(energy, 1e-30));
     if (tolerance > kRounding) options.tolerance = std::min(1.0, tolerance);
-    add({"OMP", {}, 0, operator_bits()},
+    add({"OMP", {}, 0, reference_bits()},
         [&] { return solver.solve(problem_.test.y, options, pool_).x; });
 }
 

@@ -44,7 +44,8 @@ public:
 
 private:
     void add(Entry entry, const std::function<Batch()>& solve);
-    std::size_t operator_bits() const;
+    /// What a solver stores of the operator, counted as for a model.
+    std::size_t reference_bits() const;
 
     const Problem& problem_;
     DataSet tuning_;

@@ -143,8 +143,8 @@ PatchSet draw_patches(const PatchSpec& spec, std::uint64_t seed) {
                                                           set.skipped.size(), set.skipped.back())),
             "add pictures, raise problem.patches, or lower problem.train and problem.test");
 
-    // Patches of one picture do not stand together in a batch. By image, the rows of the pictures
-    // to train on all come before the others.
+    // Patches in any order; but by image, those to train on come before the others and picture by
+    // picture, so that the last rows can be kept back for validation.
     std::vector<std::uint32_t> rows =
         Stream(seed, Purpose::split, 1).permutation(draw.images * spec.per_image);
     std::size_t border = wanted.train;
@@ -155,6 +155,7 @@ PatchSet draw_patches(const PatchSpec& spec, std::uint64_t seed) {
         border = set.train_images * spec.per_image;
         std::stable_partition(rows.begin(), rows.end(),
                               [&](std::uint32_t row) { return row < border; });
+        std::sort(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(border));
     }
     const std::span<const std::uint32_t> all = rows;
     set.train = pick_rows(draw.patches, all.subspan(0, wanted.train));

@@ -61,13 +61,13 @@ Split split_recordings(const Batch& ids, const Wanted& wanted, bool exact, Strea
     }
     if (exact && split.train.size() > wanted.train) split.train.resize(wanted.train);
     if (exact && split.test.size() > wanted.test) split.test.resize(wanted.test);
-    // Segments of a recording are alike: the first rows should not all be of one.
-    for (std::vector<std::uint32_t>* side : {&split.train, &split.test}) {
-        std::vector<std::uint32_t> mixed;
-        for (const std::uint32_t at : stream.permutation(side->size()))
-            mixed.push_back((*side)[at]);
-        *side = std::move(mixed);
-    }
+    // To train on, recordings stay whole and one after the other, so that the last rows can be
+    // kept back for validation without segments of the same recording before them. What is shown
+    // of the test should not all be of one.
+    std::vector<std::uint32_t> mixed;
+    for (const std::uint32_t at : stream.permutation(split.test.size()))
+        mixed.push_back(split.test[at]);
+    split.test = std::move(mixed);
     return split;
 }
 

@@ -76,6 +76,11 @@ BitCount count_bits(const Model& model) {
     return count_bits(model.spec, model.op.structure(), model.op.is_sign());
 }
 
+std::size_t operator_bits(const Structure& s, bool sign_operator) {
+    return (sign_operator ? s.links() + 32 : 32 * s.links()) +
+           32 * (s.offsets().size() + s.row_indices().size());
+}
+
 BitCount count_bits(const NetworkSpec& spec, const Structure& s, bool sign_operator) {
     const ParameterLayout layout(spec, s);
     BitCount bits;
@@ -86,10 +91,7 @@ BitCount count_bits(const NetworkSpec& spec, const Structure& s, bool sign_opera
     if (spec.weights == WeightKind::one_bit) bits.scales += 32;
     bits.thresholds = spec.has_thresholds() ? 32 * spec.layers : 0;
     bits.momentum = 32 * spec.layers * (std::size_t{spec.update.momentum} + spec.update.onsager);
-    if (spec.architecture == Architecture::unrolled) {
-        bits.op = sign_operator ? s.links() + 32 : 32 * s.links();
-        bits.op += 32 * (s.offsets().size() + s.row_indices().size());
-    }
+    if (spec.architecture == Architecture::unrolled) bits.op = operator_bits(s, sign_operator);
     bits.paper = bits.weights + bits.thresholds;
     bits.total = bits.paper + bits.momentum + bits.scales + bits.op;
     return bits;

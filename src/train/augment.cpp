@@ -1,5 +1,7 @@
 #include "train/augment.hpp"
 
+#include <algorithm>
+
 namespace pibinn {
 
 void augment_epoch(Augment augment, const Problem& problem, std::uint64_t seed, std::uint64_t epoch,
@@ -15,7 +17,19 @@ void augment_epoch(Augment augment, const Problem& problem, std::uint64_t seed, 
     const auto stream_of = [&](std::size_t i) {
         return Stream(seed, Purpose::augment, epoch * rows + i);
     };
-    if (augment != Augment::noise)
+    if (augment == Augment::shift) {
+        // In time, not among coefficients.
+        const Batch signals = problem.domain.to_signals(from.x, pool);
+        Batch shifted(rows, n);
+        pool.run_chunks(rows, 64, [&](std::size_t, std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) {
+                const auto in = signals.row(i);
+                const auto shift = stream_of(i).below(static_cast<std::uint32_t>(n));
+                std::rotate_copy(in.begin(), in.begin() + shift, in.end(), shifted.row(i).begin());
+            }
+        });
+        set.x = problem.domain.to_coefficients(shifted, pool);
+    } else if (augment != Augment::noise) {
         pool.run_chunks(rows, 64, [&](std::size_t, std::size_t begin, std::size_t end) {
             for (std::size_t i = begin; i < end; ++i) {
                 Stream stream = stream_of(i);
@@ -31,6 +45,7 @@ void augment_epoch(Augment augment, const Problem& problem, std::uint64_t seed, 
                 }
             }
         });
+    }
     // Far beyond the data set's own rows: every epoch has noise and artefacts of its own.
     sense(problem, Part::train, set.x, set.y, seed, (epoch + 1) * rows, pool);
 }

@@ -70,6 +70,21 @@ TEST_F(Segments, OfARecordingAreOnOneSideOnly) {
     EXPECT_NE(read_segments(found("emg"), 2).train, set.train);
 }
 
+TEST_F(Segments, OfARecordingStandTogetherToTrainOn) {
+    const SegmentSet set = read_segments(found("none"), 1);
+    std::set<int> finished;
+    int now = -1;
+    for (std::size_t i = 0; i < set.train.rows(); ++i) {
+        const int recording = (static_cast<int>(set.train(i, 0)) - 1) / 3;
+        if (recording != now) {
+            EXPECT_EQ(finished.count(recording), 0u) << "row " << i;
+            finished.insert(now);
+            now = recording;
+        }
+    }
+    EXPECT_GT(finished.size(), 5u);
+}
+
 TEST_F(Segments, NumbersThatAreAskedForAreKept) {
     SegmentSpec spec = found("none");
     spec.train = 20;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <set>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -325,6 +326,30 @@ TEST(Augment, DrawsNoiseAndArtefactsOfSignalsAfreshEveryEpoch) {
         energy += std::pow(problem.train.y.data()[i], 2);
     }
     EXPECT_NEAR(10 * std::log10(energy / noise), 19.5, 1.5);
+}
+
+TEST(Augment, ShiftsInTimeWhateverTheBasis) {
+    ThreadPool pool(1);
+    Problem problem = small_problem(pool);
+    problem.domain.basis = Basis::named(BasisKind::dct, 20);
+    DataSet set;
+    augment_epoch(Augment::shift, problem, 1, 0, set, pool);
+    const Batch before = problem.domain.to_signals(problem.train.x, pool);
+    const Batch after = problem.domain.to_signals(set.x, pool);
+    std::set<std::size_t> shifts;
+    for (std::size_t i = 0; i < before.rows(); ++i) {
+        std::size_t found = 20;
+        for (std::size_t s = 0; s < 20 && found == 20; ++s) {
+            double gap = 0;
+            for (std::size_t t = 0; t < 20; ++t)
+                gap = std::max(gap, std::abs(double{after(i, t)} - before(i, (t + s) % 20)));
+            if (gap < 1e-5) found = s;
+        }
+        ASSERT_LT(found, 20u) << "row " << i << " is no shift of what it was";
+        shifts.insert(found);
+    }
+    EXPECT_GT(shifts.size(), 10u);
+    EXPECT_EQ(set.y, problem.op.apply(set.x, pool));
 }
 
 }  // namespace
