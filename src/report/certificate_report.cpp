@@ -65,7 +65,8 @@ Figure response_figure(const Certificate& c) {
     series.push_back(by_layer("Sens W_i(K)", last(c.response->sens_w), 2));
     series.push_back(by_layer("Sens θ_i(K)", last(c.response->sens_theta), 3));
     figure.caption =
-        "Stability: of layer k. Sensitivity: of the last layer to parameters of layer i.";
+        "Stability: of layer k. Sensitivity: of the last layer to parameters of layer i. Valid "
+        "where both networks keep the support.";
     return figure;
 }
 
@@ -133,8 +134,9 @@ Figure spectral_figure(const Certificate& c) {
     figure.plot.series.push_back(by_layer("f_k", numbers(c.terms.layers, &LayerTerms::f), 0));
     if (c.spec.activation == Activation::soft)
         figure.plot.series.push_back(by_layer("f_k + µ_k s", soft_terms(c), 1));
-    if (!c.f_all.empty())
-        figure.plot.series.push_back(by_layer("f_k, bound for all supports", c.f_all, 2));
+    if (c.all)
+        figure.plot.series.push_back(by_layer("f_k, bound for all supports",
+                                              numbers(c.all->terms.layers, &LayerTerms::f), 2));
     figure.plot.lines.push_back({ReferenceLine::Direction::horizontal, 1, "1"});
     figure.caption =
         c.spec.activation == Activation::soft
@@ -152,7 +154,8 @@ Figure error_figure(const Certificate& c) {
     figure.caption = c.verdict == Verdict::none
                          ? "No guarantee: an assumption of the bounds fails, and the measured "
                            "error may pass them."
-                         : "The bound uses the thresholds of the model; Cvg(k) those of eq. to7.";
+                         : "The bound uses the thresholds of the model; Cvg(k) those of eq. to7, and "
+                           "supposes noise 0.";
     return figure;
 }
 
@@ -184,7 +187,8 @@ std::string certificate_report(const CertificateReport& report) {
     page.table(layer_table(c));
     if (c.theorem)
         page.section("Theorem 1",
-                     fmt::format("Local Rademacher complexity at most {}, with N = {}, r = {}, t = "
+                     fmt::format("The bound on the local Rademacher complexity has the form "
+                                 "of Theorem 1 and the value {}, with N = {}, r = {}, t = "
                                  "{}, ln Γ(N) = {}, B_θ = {} and factors {}, {}, {} on C1, C2, C3.",
                                  rounded(c.theorem->value), rounded(c.theorem->used.N),
                                  rounded(c.theorem->used.r), rounded(c.theorem->used.t),
