@@ -74,8 +74,8 @@ using Responses = Matrix<double>;
 ErrorBound error_bound(const BoundInputs& in, const Responses& responses = {});
 
 /// Eq. to6 and ht5: alpha^k B + |1 - delta| / (1 - alpha) B, k = 1 .. K; infinite if alpha >= 1.
-/// Holds for the plain update without noise and with the thresholds of eq. to7, for `hard` only where
-/// all of S passes them and nothing outside of S does.
+/// Holds for the plain update without noise and with the thresholds of eq. to7, for `hard` only
+/// where all of S passes them and nothing outside of S does.
 std::vector<double> cvg(const BoundInputs& in);
 
 /// The thresholds that eq. to7 asks for, mu_k sup ||x_{k-1} - x||_1 with the supremum bounded by

@@ -79,8 +79,8 @@ struct Certificate {
     double r = 0, L = 0;           ///< eigenvalues of Q on the supports lie in [r, L]
     double diagonal_gap = 0;       ///< max |W_i^T A_i - 1|
     double operator_radius = 0, weight_radius = 0, threshold_radius = 0;  ///< as asked for
-    double measured_noise = 0;     ///< largest ||y - A x|| of the signals
-    BoundInputs terms;             ///< of the supports seen, radii included (bounds.hpp)
+    double measured_noise = 0;  ///< largest ||y - A x|| of the signals
+    BoundInputs terms;          ///< of the supports seen, radii included (bounds.hpp)
     std::vector<std::vector<std::uint32_t>> worst;  ///< a layer: the support seen that gives f_k
     std::optional<AllSupports> all;                 ///< where a size was asked for
     bool over_all = false;  ///< the bounds below are for all supports, else for those seen

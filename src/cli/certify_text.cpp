@@ -46,9 +46,10 @@ std::string layers_text(const Certificate& c) {
     }
     std::string text = table_text(table);
     if (c.spec.update.is_plain())
-        text += soft ? "Cvg is for noise 0 and the thresholds of eq. to7.\n"
-                     : "Cvg is for noise 0 and the thresholds of eq. to7, where leaks and misses are "
-                       "zero.\n";
+        text +=
+            soft ? "Cvg is for noise 0 and the thresholds of eq. to7.\n"
+                 : "Cvg is for noise 0 and the thresholds of eq. to7, where leaks and misses are "
+                   "zero.\n";
     return text;
 }
 
@@ -95,7 +96,8 @@ std::string responses_text(const Certificate& c) {
 std::string membership_text(const Certificate& c) {
     const auto word = [](bool member) { return member ? "yes" : "no"; };
     return fmt::format(
-        "over the supports seen: in the HT set (eq. ht1): {} (alpha {:.4g});  in the ST set (eq. to10): {} (alpha {:.4g}); "
+        "over the supports seen: in the HT set (eq. ht1): {} (alpha {:.4g});  in the ST set (eq. "
+        "to10): {} (alpha {:.4g}); "
         " "
         "good (Definition 1): {} (max |W_i^T A_i - 1| = {:.3g})\n",
         word(c.member.hard), alpha_hard(c.terms), word(c.member.soft), alpha_soft(c.terms),
@@ -118,7 +120,8 @@ std::string certificate_text(const Certificate& c) {
     text += layers_text(c) + "\n" + responses_text(c) + "\n" + membership_text(c);
     if (c.all)
         text += fmt::format(
-            "alpha over all supports of {} entries is at most {:.4g}; needed, eq. to7, bound and Cvg "
+            "alpha over all supports of {} entries is at most {:.4g}; needed, eq. to7, bound and "
+            "Cvg "
             "are for {}\n",
             c.all->size, alpha(c.all->terms), c.supports_text());
     return text + fmt::format("{}: {}\n", to_string(c.verdict), c.why);
@@ -134,14 +137,18 @@ std::string suggestion_text(const Certificate& c, const Suggestion& s) {
     };
     add("as it is", s.now);
     if (!s.delta_at_scale.empty()) add("largest delta for these weights", s.largest_delta);
-    add("least Cvg", s.best);
+    if (s.best)
+        add("least Cvg", *s.best);
+    else
+        table.add({"least Cvg below B", "none", "none", "-", "-", "-"});
     std::string text = fmt::format("\n{}", table_text(table));
     text += fmt::format("alpha < 1 for delta: {} (these weights)\n", interval(s.delta_at_scale, 1));
     text +=
         fmt::format("alpha < 1 for {}: {} (delta {:.4g}), {} (delta 1)\n", name,
                     interval(s.scale_at_delta, unit), s.now.delta, interval(s.scale_at_one, unit));
-    if (!(s.best.cvg < c.terms.B))
+    if (!s.best)
         text += "Even the least Cvg promises no more than the answer 0 does: ||x|| <= B.\n";
+    if (c.all) text += "All of this is for the supports drawn.\n";
     return text;
 }
 

@@ -104,7 +104,10 @@ Table suggestion_table(const Suggestion& s, double scale) {
     };
     add("as it is", s.now);
     if (!s.delta_at_scale.empty()) add("largest δ for these weights", s.largest_delta);
-    add("least Cvg", s.best);
+    if (s.best)
+        add("least Cvg", *s.best);
+    else
+        table.rows.push_back({{"least Cvg below B", "none", "none", "", ""}, false});
     const auto range = [&](const std::string& label, const std::string& delta,
                            const std::string& lambda) {
         table.rows.push_back({{label, delta, lambda, "< 1", ""}, false});
@@ -151,11 +154,12 @@ Figure error_figure(const Certificate& c) {
     series.push_back(by_layer("measured", numbers(c.measured, &MeasuredLayer::error), 0));
     series.push_back(by_layer("bound", c.bound.error, 1));
     if (std::isfinite(c.cvg.front())) series.push_back(by_layer("Cvg(k)", c.cvg, 2));
-    figure.caption = c.verdict == Verdict::none
-                         ? "No guarantee: an assumption of the bounds fails, and the measured "
-                           "error may pass them."
-                         : "The bound uses the thresholds of the model; Cvg(k) those of eq. to7, and "
-                           "supposes noise 0.";
+    figure.caption =
+        c.verdict == Verdict::none
+            ? "No guarantee: an assumption of the bounds fails, and the measured "
+              "error may pass them."
+            : "The bound uses the thresholds of the model; Cvg(k) those of eq. to7, and "
+              "supposes noise 0.";
     return figure;
 }
 

@@ -113,9 +113,9 @@ ErrorBound error_bound(const BoundInputs& in, const Responses& responses) {
         const Motion now = motion(in, k, bound.error, residual);
         residual = now.residual;
         const double needed = threshold_needed(in, layer, now);
-        const bool safe = !in.outside || (in.activation == Activation::hard
-                                              ? layer.theta > needed
-                                              : layer.theta >= needed);
+        const bool safe =
+            !in.outside ||
+            (in.activation == Activation::hard ? layer.theta > needed : layer.theta >= needed);
         if (!safe && bound.first_leak == 0) bound.first_leak = k;
         bound.theta_needed.push_back(needed);
 

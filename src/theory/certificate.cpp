@@ -159,10 +159,11 @@ Certificate certify(const Model& model, const CertificateInput& input,
     // They are also those of the supports seen.
     c.companion = model.spec.update.momentum && options.operator_radius == 0 &&
                   options.weight_radius == 0 && !c.over_all && work < kMostCompanionWork;
-    c.bound = c.over_all ? c.all->bound
-                         : error_bound(c.terms, c.companion ? companion_responses(
-                                                                  networks, data.supports, pool)
-                                                            : Responses{});
+    c.bound =
+        c.over_all
+            ? c.all->bound
+            : error_bound(c.terms, c.companion ? companion_responses(networks, data.supports, pool)
+                                               : Responses{});
     c.cvg = cvg(c.basis());
     if (!model.spec.update.is_plain()) std::fill(c.cvg.begin(), c.cvg.end(), kInfinity);
     c.asked = asked_thresholds(c.basis());

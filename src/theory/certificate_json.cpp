@@ -142,7 +142,7 @@ ordered_json to_json(const Suggestion& s, double scale) {
             {"scale_at_delta_1", interval_json(s.scale_at_one, scale)},
             {"largest_delta",
              s.delta_at_scale.empty() ? ordered_json() : point_json(s.largest_delta, scale)},
-            {"best", point_json(s.best, scale)}};
+            {"best", s.best ? point_json(*s.best, scale) : ordered_json()}};
 }
 
 }  // namespace pibinn

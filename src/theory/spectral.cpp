@@ -219,9 +219,8 @@ SpectralTerms terms_of_all_supports(const std::vector<PartNetwork>& networks, st
     for (const PartNetwork& network : networks) {
         const bool outside = s < network.n();
         out.outside |= outside;
-        out.operator_norm =
-            std::max(out.operator_norm,
-                     std::sqrt(norm_of_any_part(network.A.transpose() * network.A, s)));
+        out.operator_norm = std::max(
+            out.operator_norm, std::sqrt(norm_of_any_part(network.A.transpose() * network.A, s)));
         for (std::size_t k = 0; k < out.layers.size(); ++k) {
             const Grams g = grams_of(network, k);
             LayerTerms& layer = out.layers[k];

@@ -33,8 +33,8 @@ SpectralTerms spectral_terms(const std::vector<PartNetwork>& networks,
                              const std::vector<Support>& supports, ThreadPool& pool);
 
 /// Upper bounds of the same suprema that hold for *all* supports of up to s entries, seen or not
-/// (`worst`, r and L are left out). Norms of s x s parts are bounded by row and column sums of the s
-/// largest entries of the whole, by its s largest rows, and by its norm: the least of the three.
+/// (`worst`, r and L are left out). Norms of s x s parts are bounded by row and column sums of the
+/// s largest entries of the whole, by its s largest rows, and by its norm: the least of the three.
 SpectralTerms terms_of_all_supports(const std::vector<PartNetwork>& networks, std::size_t s);
 
 /// response(k, j), j = 0 .. k (bounds.hpp), the supremum over the supports.

@@ -10,11 +10,10 @@ namespace pibinn {
 
 namespace {
 
-constexpr NameTable<Verdict, 4> kVerdicts{
-    {{Verdict::guaranteed, "guaranteed"},
-     {Verdict::on_supports, "holds for the supports drawn"},
-     {Verdict::on_data, "holds on the data"},
-     {Verdict::none, "no guarantee"}}};
+constexpr NameTable<Verdict, 4> kVerdicts{{{Verdict::guaranteed, "guaranteed"},
+                                           {Verdict::on_supports, "holds for the supports drawn"},
+                                           {Verdict::on_data, "holds on the data"},
+                                           {Verdict::none, "no guarantee"}}};
 
 /// The first layer where it happened, and to how many signals.
 std::string first_leak(const std::vector<MeasuredLayer>& measured, std::size_t signals) {
@@ -28,9 +27,8 @@ std::string first_leak(const std::vector<MeasuredLayer>& measured, std::size_t s
 /// The first layer that makes alpha reach 1; 0 for none.
 std::size_t first_over_one(const BoundInputs& in) {
     for (std::size_t k = 0; k < in.layers.size(); ++k) {
-        const double extra = in.activation == Activation::hard
-                                 ? 0.0
-                                 : in.layers[k].mu * static_cast<double>(in.s);
+        const double extra =
+            in.activation == Activation::hard ? 0.0 : in.layers[k].mu * static_cast<double>(in.s);
         if (!(in.layers[k].f + extra < 1)) return k + 1;
     }
     return 0;
