@@ -1,5 +1,5 @@
-// Perturbations that a bound likes least: where all its terms are reached, a bound that lacks one of
-// them fails.
+// Perturbations that a bound likes least: where all its terms are reached, a bound that lacks one
+// of them fails.
 #include <gtest/gtest.h>
 
 #include "theory/cases.hpp"
@@ -144,8 +144,8 @@ TEST(Adversarial, ThresholdsWithinTheirRadiusReachTheErrorBound) {
 
 // All entries of r are equal, so that mean|r| = ||r|| / sqrt(m).
 TEST(Adversarial, AnEvenResidualReachesTheShrinkageOfAResidualThreshold) {
-    const Model model = by_hand(4, {0.5F, 0.5F, 0.5F, 0.5F}, {0.25F, 0.25F, 0.25F, 0.25F},
-                                {true, false, false});
+    const Model model =
+        by_hand(4, {0.5F, 0.5F, 0.5F, 0.5F}, {0.25F, 0.25F, 0.25F, 0.25F}, {true, false, false});
     const Certificate c = certify_first(model);
     const auto errors = errors_of(layers_of(network_of(model)));
     expect_equal(errors, c.bound.error);
@@ -209,8 +209,8 @@ TEST(Adversarial, RankOneChangesStayUnderTheInflatedTermsAndPassTheBareOnes) {
             const PartData data = split_signals(model, networks, input);
             const Support& support = data.supports.front();
             PartNetwork other = networks.front();
-            const Eigen::JacobiSVD<Eigen::MatrixXd> svd(
-                step_matrix(other, 0, support), Eigen::ComputeThinU | Eigen::ComputeThinV);
+            const Eigen::JacobiSVD<Eigen::MatrixXd> svd(step_matrix(other, 0, support),
+                                                        Eigen::ComputeThinU | Eigen::ComputeThinV);
             const Eigen::VectorXd p = svd.matrixU().col(0), q = svd.matrixV().col(0);
             const Eigen::VectorXd along = of_operator
                                               ? Eigen::VectorXd(columns(other.W[0], support) * p)
