@@ -122,7 +122,7 @@ Table suggestion_table(const Suggestion& s, double scale) {
 std::vector<KeyFigure> key_figures_of(const Certificate& c) {
     const char* const set = c.spec.activation == Activation::hard ? "eq. ht1" : "eq. to10";
     return {{"Verdict", std::string(to_string(c.verdict)), "", ""},
-            {"α", rounded(c.alpha), "", fmt::format("{} asks for less than 1", set)},
+            {"α", rounded(alpha(c.basis())), "", fmt::format("{} asks for less than 1", set)},
             {"Bound after the last layer", rounded(c.bound.error.back()), "",
              fmt::format("signals are up to B = {} long", rounded(c.terms.B))},
             {"Largest error measured", rounded(c.measured.back().error), "",
