@@ -33,11 +33,12 @@ struct BoundInputs {
     std::size_t s = 1;
     std::size_t least_rows = 1;  ///< m of the smallest block
     std::size_t most_rows = 1;   ///< m of the largest block
+    bool outside = true;         ///< some entry lies outside of S: else nothing can light up there
     double B = 1;
     double noise = 0;
     double operator_norm = 0;     ///< sup ||A_S||_2
-    double operator_radius = 0;   ///< rho: every A' with ||A'_S - A_S|| <= rho is covered too
-    double weight_radius = 0;     ///< eta: every W' with ||W'_S - W_S||, ||W'_i - W_i|| <= eta too
+    double operator_radius = 0;   ///< rho: every A' with ||A'_S - A_S||_2 <= rho is covered too
+    double weight_radius = 0;     ///< eta: all W'_k with ||W'_S - W_S||_2, ||W'_i - W_i||_2 <= eta
     double threshold_radius = 0;  ///< tau: every theta' with |theta'_k - theta_k| <= tau too
     std::vector<LayerTerms> layers;
 };
@@ -73,7 +74,8 @@ using Responses = Matrix<double>;
 ErrorBound error_bound(const BoundInputs& in, const Responses& responses = {});
 
 /// Eq. to6 and ht5: alpha^k B + |1 - delta| / (1 - alpha) B, k = 1 .. K; infinite if alpha >= 1.
-/// Holds for networks with the thresholds of eq. to7, for `hard` only where all of S passes them.
+/// Holds for the plain update without noise and with the thresholds of eq. to7, for `hard` only
+/// where all of S passes them and nothing outside of S does.
 std::vector<double> cvg(const BoundInputs& in);
 
 /// The thresholds that eq. to7 asks for, mu_k sup ||x_{k-1} - x||_1 with the supremum bounded by
@@ -118,7 +120,7 @@ struct TheoremBound {
     double C1 = 0, C2 = 0, C3 = 0;
     double sensitivity = 0;    ///< sum over i of Sens^{W_i}(K) + Sens^{theta_i}(K)
     double stability_hat = 0;  ///< sqrt(2) s N^{-1/2} Stab^Q(K)
-    double value = 0;          ///< bound on the local Rademacher complexity
+    double value = 0;          ///< of the form of the bound on the local Rademacher complexity
 };
 /// `inputs` with all defaults filled in.
 TheoremBound theorem_1(const TheoremInputs& inputs, std::size_t s, double error,

@@ -19,7 +19,7 @@ namespace pibinn {
 struct CertificateInput {
     Batch x;               ///< one signal a row; zero signals are skipped
     Batch y;               ///< their measurements; empty lets the operator measure without noise
-    std::size_t size = 0;  ///< s > 0: also bound f_k for *all* supports of s entries
+    std::size_t size = 0;  ///< s > 0: x was drawn, and *all* supports of s entries are meant
 };
 
 struct CertificateOptions {
@@ -35,8 +35,9 @@ struct CertificateOptions {
 };
 
 enum class Verdict {
-    guaranteed,  ///< alpha < 1, and no layer can light up an entry outside the support
-    on_data,     ///< alpha < 1, and no layer did on any of the signals measured
+    guaranteed,   ///< alpha < 1, and no layer can light up an entry outside the support
+    on_supports,  ///< the same for the supports that were drawn, but not for all of their size
+    on_data,      ///< alpha < 1, and no layer did on any of the signals measured
     none
 };
 std::string_view to_string(Verdict verdict);
@@ -47,6 +48,22 @@ struct MeasuredLayer {
     double rms_error = 0;    ///< root of the mean of ||x_k - x||^2
     std::size_t leaks = 0;   ///< signals with an entry outside their support
     std::size_t misses = 0;  ///< signals without an entry of their support
+};
+
+/// What holds for all supports of one size, seen or not.
+struct AllSupports {
+    std::size_t size = 0;
+    BoundInputs terms;  ///< radii included
+    ErrorBound bound;
+};
+
+/// How far a second network or measurement may be from the first so that both provably keep the
+/// support; 0: not proven for any distance.
+struct ProvenChanges {
+    double op = 0;           ///< ||A_S - A'_S||_2, y as it is: at most noise / B
+    double measurement = 0;  ///< ||y - A x||
+    double weights = 0;
+    double thresholds = 0;
 };
 
 /// What the theory guarantees of one model, with every number it used. A signal of a structure with
@@ -61,12 +78,14 @@ struct Certificate {
     std::size_t support_size = 0;  ///< of the largest
     double r = 0, L = 0;           ///< eigenvalues of Q on the supports lie in [r, L]
     double diagonal_gap = 0;       ///< max |W_i^T A_i - 1|
-    BoundInputs terms;             ///< radii included (bounds.hpp)
-    std::vector<std::vector<std::uint32_t>> worst;  ///< a layer: the support of f_k
-    std::vector<double> f_all;  ///< bounds f_k for all supports of that size; may be empty
+    double operator_radius = 0, weight_radius = 0, threshold_radius = 0;  ///< as asked for
+    double measured_noise = 0;  ///< largest ||y - A x|| of the signals
+    BoundInputs terms;          ///< of the supports seen, radii included (bounds.hpp)
+    std::vector<std::vector<std::uint32_t>> worst;  ///< a layer: the support seen that gives f_k
+    std::optional<AllSupports> all;                 ///< where a size was asked for
+    bool over_all = false;  ///< the bounds below are for all supports, else for those seen
 
-    double alpha = 0;      ///< of the activation
-    double alpha_all = 0;  ///< the same for all supports of that size, 0 if not asked for
+    double alpha = 0;  ///< of the activation, over the supports seen
     struct Member {
         bool hard = false;  ///< eq. ht1
         bool soft = false;  ///< eq. to10
@@ -75,15 +94,21 @@ struct Certificate {
     double good_rate = 0;  ///< (2 s - 1) max mu_k, the rate of good weights (eq. cvg14)
 
     ErrorBound bound;
-    std::vector<double> cvg;
+    std::vector<double> cvg;  ///< infinite where the paper has none: alpha >= 1, another update
     AskedThresholds asked;
     std::optional<ResponseBounds> response;  ///< for the plain update
     std::optional<TheoremBound> theorem;     ///< for the plain update
+    ProvenChanges proven;                    ///< where `response` is proven
     bool companion = false;  ///< the bound made use of the products of companion matrices
 
     std::vector<MeasuredLayer> measured;
     Verdict verdict = Verdict::none;
-    std::string why;  ///< what the verdict rests on, or which assumption failed where
+    std::string why;  ///< what the verdict rests on and speaks of, or what failed where
+
+    /// What the bounds are made of.
+    const BoundInputs& basis() const { return over_all ? all->terms : terms; }
+    /// The supports the bounds speak of, in words.
+    std::string supports_text() const;
 };
 
 Certificate certify(const Model& model, const CertificateInput& input,
@@ -96,7 +121,8 @@ Batch signals_on_support(const Model& model, std::span<const std::uint32_t> supp
 Batch signals_of_size(const Model& model, std::size_t size, std::size_t count, double B,
                       std::uint64_t seed);
 
-/// By which a certificate knows the model it was made of: operator, weights, thresholds.
+/// By which a certificate knows the model it was made of: network, structure, operator, weights,
+/// thresholds.
 std::string weights_hash(const Model& model);
 
 }  // namespace pibinn

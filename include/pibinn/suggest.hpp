@@ -1,6 +1,8 @@
 // room: theory
 #pragma once
 
+#include <optional>
+
 #include "pibinn/certificate.hpp"
 
 namespace pibinn {
@@ -28,11 +30,14 @@ struct Suggestion {
     Interval scale_at_delta;  ///< alpha < 1 with delta as it is
     Interval scale_at_one;    ///< alpha < 1 with delta = 1
     SetPoint largest_delta;   ///< at the weights as they are; alpha >= 1 if there is none
-    SetPoint best;            ///< least Cvg(K) of all
+    /// Least Cvg(K) of delta = 1/40 .. 1, each with the scale of the least alpha; none where that
+    /// is not below B, which the answer 0 promises too.
+    std::optional<SetPoint> best;
 };
 
 /// alpha is the largest of norms of matrices that are linear in delta and scale, hence convex in
-/// both: every interval here is exact to a relative 1e-6.
+/// both: every interval here is exact to a relative 1e-6. About the supports of the signals and the
+/// model as it is: refuses radii.
 Suggestion suggest(const Model& model, const CertificateInput& input,
                    const CertificateOptions& options, ThreadPool& pool);
 

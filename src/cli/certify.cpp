@@ -79,10 +79,27 @@ CertificateInput make_input(const Model& model, const Source& source, double& B)
     return input;
 }
 
-std::string source_line(const Source& source, const Certificate& c) {
+/// The supports as they were asked for.
+nlohmann::ordered_json source_json(const Source& source) {
+    if (!source.signals.empty()) {
+        nlohmann::ordered_json out = {{"signals", source.signals}};
+        if (!source.measurements.empty()) out["measurements"] = source.measurements;
+        return out;
+    }
+    nlohmann::ordered_json out;
+    if (source.size)
+        out["size"] = *source.size;
+    else
+        out["support"] = parse_support(*source.support);
+    out["samples"] = source.samples;
+    out["seed"] = source.seed;
+    return out;
+}
+
+std::string source_line(const Source& source, const Certificate& c, bool B_given) {
     if (!source.signals.empty())
-        return fmt::format("supports of the signals of {}; B = {:.4g} is the length of the longest",
-                           source.signals, c.terms.B);
+        return fmt::format("supports of the signals of {}; B = {:.4g} {}", source.signals,
+                           c.terms.B, B_given ? "as given" : "is the length of the longest");
     if (source.size)
         return fmt::format(
             "{} random supports of {} entries with a signal each, at most B = {:.4g} "
@@ -182,17 +199,14 @@ void run_certify(const Arguments& arguments) {
 
     Model model = load_model(model_file);
     ThreadPool pool(line.threads());
+    const bool B_given = options.B > 0;
     const CertificateInput input = make_input(model, source, options.B);
     CertificateReport report;
     report.certificate = certify(model, input, options, pool);
     const Certificate& certificate = report.certificate;
     nlohmann::ordered_json json = to_json(certificate);
-    if (attach) {
-        // The file keeps what a reader needs; supports by the thousand it does not.
-        nlohmann::ordered_json kept = json;
-        kept.erase("worst_support");
-        model.metadata[kCertificateKey] = kept.dump();
-    }
+    json["source"] = source_json(source);
+    if (attach) model.metadata[kCertificateKey] = json.dump();
     if (wants_suggestion) {
         report.suggestion = suggest(model, input, options, pool);
         json["suggestion"] =
@@ -200,7 +214,7 @@ void run_certify(const Arguments& arguments) {
     }
     if (!out.empty()) {
         report.model = model_line(model);
-        report.source = source_line(source, certificate);
+        report.source = source_line(source, certificate, B_given);
         report.command = "pibinn certify";
         for (const std::string& word : arguments) report.command += " " + shell_word(word);
         report.version = version();
@@ -208,7 +222,7 @@ void run_certify(const Arguments& arguments) {
     }
     if (attach) save_model(model, model_file);
 
-    console.say(model_line(model) + source_line(source, certificate) + "\n" +
+    console.say(model_line(model) + source_line(source, certificate, B_given) + "\n" +
                 certificate_text(certificate) +
                 (report.suggestion ? suggestion_text(certificate, *report.suggestion) : ""));
     console.result(json);

@@ -1,6 +1,7 @@
 #include "cli/certify_text.hpp"
 
 #include <cmath>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -17,11 +18,14 @@ std::string number(double value) {
     return std::isfinite(value) ? fmt::format("{:.4g}", value) : "-";
 }
 
+bool proven(const Certificate& c) {
+    return c.verdict == Verdict::guaranteed || c.verdict == Verdict::on_supports;
+}
+
 std::string layers_text(const Certificate& c) {
     const bool soft = c.spec.activation == Activation::soft;
-    const bool all = !c.f_all.empty();
     std::vector<std::string> header{"layer", "f", soft ? "f + mu s" : "mu"};
-    if (all) header.push_back("f, all supports");
+    if (c.all) header.push_back("f, all supports");
     for (const char* name : {"theta", "needed", "eq. to7", "bound", "Cvg", "measured", "leaks"})
         header.emplace_back(name);
     Table table = Table::of(header);
@@ -30,7 +34,7 @@ std::string layers_text(const Certificate& c) {
         std::vector<std::string> row{
             std::to_string(k + 1), number(layer.f),
             number(soft ? layer.f + layer.mu * static_cast<double>(c.support_size) : layer.mu)};
-        if (all) row.push_back(number(c.f_all[k]));
+        if (c.all) row.push_back(number(c.all->terms.layers[k].f));
         row.push_back(number(layer.theta));
         row.push_back(number(c.bound.theta_needed[k]));
         row.push_back(c.spec.update.is_plain() ? number(c.asked.theta[k]) : "-");
@@ -40,7 +44,33 @@ std::string layers_text(const Certificate& c) {
         row.push_back(grouped(c.measured[k].leaks));
         table.add(row);
     }
-    return table_text(table);
+    std::string text = table_text(table);
+    if (c.spec.update.is_plain())
+        text +=
+            soft ? "Cvg is for noise 0 and the thresholds of eq. to7.\n"
+                 : "Cvg is for noise 0 and the thresholds of eq. to7, where leaks and misses are "
+                   "zero.\n";
+    return text;
+}
+
+/// Where the numbers of the table of responses hold.
+std::string proven_text(const Certificate& c) {
+    std::string known, unknown;
+    for (const auto& [name, unit, change] :
+         {std::tuple{"Stab Q", "operators within", c.proven.op},
+          {"Stab b", "measurements within", c.proven.measurement},
+          {"Sens W", "weights within", c.proven.weights},
+          {"Sens theta", "thresholds within", c.proven.thresholds}})
+        if (change > 0)
+            known += fmt::format("{}{} ({} {:.4g})", known.empty() ? "" : ", ", name, unit, change);
+        else
+            unknown += fmt::format("{}{}", unknown.empty() ? "" : ", ", name);
+    std::string text = "Valid where both networks keep the support and have f_k up to these";
+    if (!known.empty()) text += "; proven for " + known;
+    if (!unknown.empty())
+        text += fmt::format("; not proven for {}{}", unknown,
+                            proven(c) ? ": give noise or a radius" : "");
+    return text + ".\n";
 }
 
 std::string responses_text(const Certificate& c) {
@@ -60,13 +90,14 @@ std::string responses_text(const Certificate& c) {
     table.add({fmt::format("Theorem 1 (ln Gamma {:.3g}, B_theta {:.3g}, N {})",
                            c.theorem->used.log_gamma, c.theorem->used.b_theta, c.theorem->used.N),
                number(c.theorem->value)});
-    return table_text(table);
+    return table_text(table) + proven_text(c);
 }
 
 std::string membership_text(const Certificate& c) {
     const auto word = [](bool member) { return member ? "yes" : "no"; };
     return fmt::format(
-        "in the HT set (eq. ht1): {} (alpha {:.4g});  in the ST set (eq. to10): {} (alpha {:.4g}); "
+        "over the supports seen: in the HT set (eq. ht1): {} (alpha {:.4g});  in the ST set (eq. "
+        "to10): {} (alpha {:.4g}); "
         " "
         "good (Definition 1): {} (max |W_i^T A_i - 1| = {:.3g})\n",
         word(c.member.hard), alpha_hard(c.terms), word(c.member.soft), alpha_soft(c.terms),
@@ -87,9 +118,12 @@ std::string certificate_text(const Certificate& c) {
         grouped(c.supports), c.support_size, grouped(c.signals), c.terms.B, c.terms.noise, c.r,
         c.L);
     text += layers_text(c) + "\n" + responses_text(c) + "\n" + membership_text(c);
-    if (!c.f_all.empty())
-        text +=
-            fmt::format("alpha over all supports of that size is at most {:.4g}\n", c.alpha_all);
+    if (c.all)
+        text += fmt::format(
+            "alpha over all supports of {} entries is at most {:.4g}; needed, eq. to7, bound and "
+            "Cvg "
+            "are for {}\n",
+            c.all->size, alpha(c.all->terms), c.supports_text());
     return text + fmt::format("{}: {}\n", to_string(c.verdict), c.why);
 }
 
@@ -103,14 +137,18 @@ std::string suggestion_text(const Certificate& c, const Suggestion& s) {
     };
     add("as it is", s.now);
     if (!s.delta_at_scale.empty()) add("largest delta for these weights", s.largest_delta);
-    add("least Cvg", s.best);
+    if (s.best)
+        add("least Cvg", *s.best);
+    else
+        table.add({"least Cvg below B", "none", "none", "-", "-", "-"});
     std::string text = fmt::format("\n{}", table_text(table));
     text += fmt::format("alpha < 1 for delta: {} (these weights)\n", interval(s.delta_at_scale, 1));
     text +=
         fmt::format("alpha < 1 for {}: {} (delta {:.4g}), {} (delta 1)\n", name,
                     interval(s.scale_at_delta, unit), s.now.delta, interval(s.scale_at_one, unit));
-    if (!(s.best.cvg < c.terms.B))
+    if (!s.best)
         text += "Even the least Cvg promises no more than the answer 0 does: ||x|| <= B.\n";
+    if (c.all) text += "All of this is for the supports drawn.\n";
     return text;
 }
 

@@ -65,7 +65,8 @@ Figure response_figure(const Certificate& c) {
     series.push_back(by_layer("Sens W_i(K)", last(c.response->sens_w), 2));
     series.push_back(by_layer("Sens θ_i(K)", last(c.response->sens_theta), 3));
     figure.caption =
-        "Stability: of layer k. Sensitivity: of the last layer to parameters of layer i.";
+        "Stability: of layer k. Sensitivity: of the last layer to parameters of layer i. Valid "
+        "where both networks keep the support.";
     return figure;
 }
 
@@ -103,7 +104,10 @@ Table suggestion_table(const Suggestion& s, double scale) {
     };
     add("as it is", s.now);
     if (!s.delta_at_scale.empty()) add("largest δ for these weights", s.largest_delta);
-    add("least Cvg", s.best);
+    if (s.best)
+        add("least Cvg", *s.best);
+    else
+        table.rows.push_back({{"least Cvg below B", "none", "none", "", ""}, false});
     const auto range = [&](const std::string& label, const std::string& delta,
                            const std::string& lambda) {
         table.rows.push_back({{label, delta, lambda, "< 1", ""}, false});
@@ -118,7 +122,7 @@ Table suggestion_table(const Suggestion& s, double scale) {
 std::vector<KeyFigure> key_figures_of(const Certificate& c) {
     const char* const set = c.spec.activation == Activation::hard ? "eq. ht1" : "eq. to10";
     return {{"Verdict", std::string(to_string(c.verdict)), "", ""},
-            {"α", rounded(c.alpha), "", fmt::format("{} asks for less than 1", set)},
+            {"α", rounded(alpha(c.basis())), "", fmt::format("{} asks for less than 1", set)},
             {"Bound after the last layer", rounded(c.bound.error.back()), "",
              fmt::format("signals are up to B = {} long", rounded(c.terms.B))},
             {"Largest error measured", rounded(c.measured.back().error), "",
@@ -133,8 +137,9 @@ Figure spectral_figure(const Certificate& c) {
     figure.plot.series.push_back(by_layer("f_k", numbers(c.terms.layers, &LayerTerms::f), 0));
     if (c.spec.activation == Activation::soft)
         figure.plot.series.push_back(by_layer("f_k + µ_k s", soft_terms(c), 1));
-    if (!c.f_all.empty())
-        figure.plot.series.push_back(by_layer("f_k, bound for all supports", c.f_all, 2));
+    if (c.all)
+        figure.plot.series.push_back(by_layer("f_k, bound for all supports",
+                                              numbers(c.all->terms.layers, &LayerTerms::f), 2));
     figure.plot.lines.push_back({ReferenceLine::Direction::horizontal, 1, "1"});
     figure.caption =
         c.spec.activation == Activation::soft
@@ -149,10 +154,12 @@ Figure error_figure(const Certificate& c) {
     series.push_back(by_layer("measured", numbers(c.measured, &MeasuredLayer::error), 0));
     series.push_back(by_layer("bound", c.bound.error, 1));
     if (std::isfinite(c.cvg.front())) series.push_back(by_layer("Cvg(k)", c.cvg, 2));
-    figure.caption = c.verdict == Verdict::none
-                         ? "No guarantee: an assumption of the bounds fails, and the measured "
-                           "error may pass them."
-                         : "The bound uses the thresholds of the model; Cvg(k) those of eq. to7.";
+    figure.caption =
+        c.verdict == Verdict::none
+            ? "No guarantee: an assumption of the bounds fails, and the measured "
+              "error may pass them."
+            : "The bound uses the thresholds of the model; Cvg(k) those of eq. to7, and "
+              "supposes noise 0.";
     return figure;
 }
 
@@ -184,7 +191,8 @@ std::string certificate_report(const CertificateReport& report) {
     page.table(layer_table(c));
     if (c.theorem)
         page.section("Theorem 1",
-                     fmt::format("Local Rademacher complexity at most {}, with N = {}, r = {}, t = "
+                     fmt::format("The bound on the local Rademacher complexity has the form "
+                                 "of Theorem 1 and the value {}, with N = {}, r = {}, t = "
                                  "{}, ln Γ(N) = {}, B_θ = {} and factors {}, {}, {} on C1, C2, C3.",
                                  rounded(c.theorem->value), rounded(c.theorem->used.N),
                                  rounded(c.theorem->used.r), rounded(c.theorem->used.t),

@@ -42,6 +42,7 @@ double shrinkage(const BoundInputs& in, const LayerTerms& layer, double residual
 }
 
 double threshold_needed(const BoundInputs& in, const LayerTerms& layer, const Motion& now) {
+    if (!in.outside) return 0;
     if (!in.update.residual_threshold)
         return layer.leak * now.v + layer.column * (in.noise + now.carried) + in.threshold_radius;
     // Outside S z_i = -W_i^T r, and theta mean|r| >= theta ||r|| / m. Without noise r lies in the
@@ -113,7 +114,8 @@ ErrorBound error_bound(const BoundInputs& in, const Responses& responses) {
         residual = now.residual;
         const double needed = threshold_needed(in, layer, now);
         const bool safe =
-            in.activation == Activation::hard ? layer.theta > needed : layer.theta >= needed;
+            !in.outside ||
+            (in.activation == Activation::hard ? layer.theta > needed : layer.theta >= needed);
         if (!safe && bound.first_leak == 0) bound.first_leak = k;
         bound.theta_needed.push_back(needed);
 

@@ -2,27 +2,25 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
 #include "core/fingerprint.hpp"
-#include "core/names.hpp"
 #include "pibinn/error.hpp"
 #include "theory/part_data.hpp"
 #include "theory/spectral.hpp"
+#include "theory/verdict.hpp"
 
 namespace pibinn {
 
 namespace {
 
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // W_i^T A_i = 1 of weights that are stored in float32.
 constexpr double kUnit = 1e-5;
 // Beyond this many multiplications (some minutes) the companion matrices are left out.
 constexpr double kMostCompanionWork = 2e11;
-
-constexpr NameTable<Verdict, 3> kVerdicts{{{Verdict::guaranteed, "guaranteed"},
-                                           {Verdict::on_data, "holds on the data"},
-                                           {Verdict::none, "no guarantee"}}};
 
 void check_options(const CertificateOptions& options) {
     for (const auto& [name, value] : {std::pair{"B", options.B},
@@ -63,13 +61,14 @@ void enter_gram_form(const std::vector<PartNetwork>& networks, const PartData& d
 }
 
 BoundInputs bound_inputs(const Model& model, const std::vector<PartNetwork>& networks,
-                         const PartData& data, const SpectralTerms& terms,
+                         const PartData& data, const SpectralTerms& terms, std::size_t s,
                          const CertificateOptions& options) {
     BoundInputs in;
     in.activation = model.spec.activation;
     in.update = model.spec.update;
     in.delta = model.spec.delta;
-    in.s = data.largest;
+    in.s = s;
+    in.outside = terms.outside;
     in.least_rows = in.most_rows = networks.front().m();
     for (const PartNetwork& network : networks) {
         in.least_rows = std::min(in.least_rows, network.m());
@@ -99,68 +98,14 @@ TheoremInputs with_defaults(TheoremInputs inputs, const Certificate& c, double r
     if (inputs.log_gamma < 0) inputs.log_gamma = m * s * std::log1p(2 * rho * std::sqrt(inputs.N));
     if (inputs.b_theta < 0) {
         double weight = 0;
-        for (const LayerTerms& layer : c.terms.layers) weight = std::max(weight, layer.weight);
+        for (const LayerTerms& layer : c.basis().layers) weight = std::max(weight, layer.weight);
         // A matrix of s columns of signs has norm sqrt(m s) at most, and may have it.
         inputs.b_theta = c.scale > 0 ? c.scale * std::sqrt(m * s) : weight;
     }
     return inputs;
 }
 
-/// The first layer where it happened, and to how many signals.
-std::string first_leak(const std::vector<MeasuredLayer>& measured, std::size_t signals) {
-    for (std::size_t k = 0; k < measured.size(); ++k)
-        if (measured[k].leaks > 0)
-            return fmt::format("layer {} lights up entries outside the support of {} of {} signals",
-                               k + 1, measured[k].leaks, signals);
-    return {};
-}
-
-void judge(Certificate& c) {
-    const auto reached =
-        std::find_if(c.terms.layers.begin(), c.terms.layers.end(), [&](const LayerTerms& layer) {
-            const double extra = c.spec.activation == Activation::hard
-                                     ? 0.0
-                                     : layer.mu * static_cast<double>(c.support_size);
-            return layer.f + extra >= 1;
-        });
-    const std::string leak = first_leak(c.measured, c.signals);
-    const std::string outside =
-        c.spec.update.is_plain() ? ""
-                                 : "; the accelerated update lies outside the paper's theory, the "
-                                   "bounds are ours";
-    if (reached != c.terms.layers.end()) {
-        c.verdict = Verdict::none;
-        c.why = fmt::format("alpha = {:.4g} is not below 1 (first in layer {})", c.alpha,
-                            reached - c.terms.layers.begin() + 1);
-        if (!leak.empty()) c.why += "; " + leak;
-    } else if (c.bound.first_leak == 0) {
-        c.verdict = Verdict::guaranteed;
-        c.why = fmt::format(
-            "alpha = {:.4g} < 1, and every threshold is at least what keeps all "
-            "entries outside the support at zero",
-            c.alpha);
-    } else if (leak.empty()) {
-        c.verdict = Verdict::on_data;
-        c.why = fmt::format(
-            "alpha = {:.4g} < 1, and no layer lit up an entry outside the support "
-            "of any of {} signals; for other signals the threshold of layer {} "
-            "({:.4g}) is below what a proof needs ({:.4g})",
-            c.alpha, c.signals, c.bound.first_leak, c.terms.layers[c.bound.first_leak - 1].theta,
-            c.bound.theta_needed[c.bound.first_leak - 1]);
-    } else {
-        c.verdict = Verdict::none;
-        c.why = fmt::format(
-            "alpha = {:.4g} < 1, but the support is not kept: {}, and its threshold "
-            "is no proof either (layer {}: {:.4g}, needed {:.4g})",
-            c.alpha, leak, c.bound.first_leak, c.terms.layers[c.bound.first_leak - 1].theta,
-            c.bound.theta_needed[c.bound.first_leak - 1]);
-    }
-    c.why += outside;
-}
-
 }  // namespace
-
-std::string_view to_string(Verdict verdict) { return name_of(kVerdicts, verdict); }
 
 Certificate certify(const Model& model, const CertificateInput& input,
                     const CertificateOptions& options, ThreadPool& pool) {
@@ -181,7 +126,11 @@ Certificate certify(const Model& model, const CertificateInput& input,
     c.r = terms.r;
     c.L = terms.L;
     c.diagonal_gap = terms.diagonal_gap;
-    c.terms = bound_inputs(model, networks, data, terms, options);
+    c.operator_radius = options.operator_radius;
+    c.weight_radius = options.weight_radius;
+    c.threshold_radius = options.threshold_radius;
+    c.measured_noise = data.noise;
+    c.terms = bound_inputs(model, networks, data, terms, data.largest, options);
     const std::vector<Block> blocks = blocks_of(model.op.structure());
     for (const std::size_t i : terms.worst) {
         c.worst.push_back(data.supports[i].entries);
@@ -189,11 +138,13 @@ Certificate certify(const Model& model, const CertificateInput& input,
             entry += static_cast<std::uint32_t>(blocks[data.supports[i].block].col);
     }
     if (input.size > 0) {
-        c.f_all = f_of_all_supports(networks, input.size);
-        BoundInputs all = c.terms;
-        for (std::size_t k = 0; k < all.layers.size(); ++k)
-            all.layers[k].f += c.f_all[k] - terms.layers[k].f;
-        c.alpha_all = alpha(all);
+        AllSupports all;
+        all.size = input.size;
+        all.terms = bound_inputs(model, networks, data, terms_of_all_supports(networks, all.size),
+                                 all.size, options);
+        all.bound = error_bound(all.terms);
+        c.over_all = proves(all.terms, all.bound);
+        c.all = std::move(all);
     }
     c.alpha = alpha(c.terms);
     c.member = {alpha_hard(c.terms) < 1, alpha_soft(c.terms) < 1, c.diagonal_gap < kUnit};
@@ -205,15 +156,20 @@ Certificate certify(const Model& model, const CertificateInput& input,
     const double work =
         static_cast<double>(c.supports) * K * K * std::pow(static_cast<double>(c.support_size), 3);
     // The products are those of the very operator and weights: a radius leaves only the norms.
+    // They are also those of the supports seen.
     c.companion = model.spec.update.momentum && options.operator_radius == 0 &&
-                  options.weight_radius == 0 && work < kMostCompanionWork;
-    c.bound = error_bound(
-        c.terms, c.companion ? companion_responses(networks, data.supports, pool) : Responses{});
-    c.cvg = cvg(c.terms);
-    c.asked = asked_thresholds(c.terms);
+                  options.weight_radius == 0 && !c.over_all && work < kMostCompanionWork;
+    c.bound =
+        c.over_all
+            ? c.all->bound
+            : error_bound(c.terms, c.companion ? companion_responses(networks, data.supports, pool)
+                                               : Responses{});
+    c.cvg = cvg(c.basis());
+    if (!model.spec.update.is_plain()) std::fill(c.cvg.begin(), c.cvg.end(), kInfinity);
+    c.asked = asked_thresholds(c.basis());
     c.measured = measure_layers(networks, data, pool);
     if (model.spec.update.is_plain()) {
-        c.response = response_bounds(c.terms, c.bound);
+        c.response = response_bounds(c.basis(), c.bound);
         c.theorem = theorem_1(with_defaults(options.theorem, c, options.operator_radius),
                               c.support_size, c.bound.error.back(), *c.response);
     }
@@ -223,11 +179,30 @@ Certificate certify(const Model& model, const CertificateInput& input,
 
 std::string weights_hash(const Model& model) {
     Fingerprint hash;
+    const NetworkSpec& spec = model.spec;
+    const Structure& structure = model.op.structure();
+    // Numbers and not the structs, whose padding may hold anything.
+    std::vector<std::uint64_t> shape{static_cast<std::uint64_t>(spec.architecture),
+                                     spec.layers,
+                                     static_cast<std::uint64_t>(spec.activation),
+                                     static_cast<std::uint64_t>(spec.weights),
+                                     spec.update.residual_threshold,
+                                     spec.update.momentum,
+                                     spec.update.onsager,
+                                     static_cast<std::uint64_t>(structure.kind()),
+                                     structure.rows(),
+                                     structure.cols(),
+                                     structure.repeat()};
+    for (const Block& b : structure.diagonal())
+        shape.insert(shape.end(), {b.row, b.col, b.rows, b.cols});
+    hash.mix(std::span<const std::uint64_t>(shape));
+    hash.mix(structure.offsets());
+    hash.mix(structure.row_indices());
+    hash.mix(&spec.delta, sizeof spec.delta);
     hash.mix(model.op.values());
     for (const auto& layer : model.weights) hash.mix(std::span<const float>(layer));
     for (const auto* values : {&model.theta, &model.beta, &model.omega})
         hash.mix(std::span<const float>(*values));
-    hash.mix(&model.spec.delta, sizeof model.spec.delta);
     return hash.text();
 }
 

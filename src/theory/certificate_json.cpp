@@ -38,6 +38,16 @@ ordered_json theorem_json(const TheoremBound& t) {
             {"stab_hat", t.stability_hat}};
 }
 
+/// Where the numbers of ResponseBounds hold.
+ordered_json proven_json(const Certificate& c) {
+    const auto up_to = [](double change) { return change > 0 ? ordered_json(change) : nullptr; };
+    return {{"condition", "valid where both networks keep the support and have f_k up to these"},
+            {"stab_q", up_to(c.proven.op)},
+            {"stab_b", up_to(c.proven.measurement)},
+            {"sens_w", up_to(c.proven.weights)},
+            {"sens_theta", up_to(c.proven.thresholds)}};
+}
+
 ordered_json point_json(const SetPoint& point, double scale) {
     return {{"delta", point.delta},
             {"scale", point.scale * scale},
@@ -65,6 +75,11 @@ ordered_json to_json(const Certificate& c) {
         {"guarantee", c.verdict == Verdict::guaranteed},
         {"verdict", to_string(c.verdict)},
         {"why", c.why},
+        {"bounds_for", c.supports_text()},
+        {"sampled", c.all && !c.over_all},
+        {"operator_radius", c.operator_radius},
+        {"weight_radius", c.weight_radius},
+        {"threshold_radius", c.threshold_radius},
         {"f", list(c.terms.layers, &LayerTerms::f)},
         {"mu", list(c.terms.layers, &LayerTerms::mu)},
         {"leak", list(c.terms.layers, &LayerTerms::leak)},
@@ -77,6 +92,7 @@ ordered_json to_json(const Certificate& c) {
         {"good_rate", c.good_rate},
         {"B", c.terms.B},
         {"noise", c.terms.noise},
+        {"measured_noise", c.measured_noise},
         {"operator_norm", c.terms.operator_norm},
         {"r", c.r},
         {"L", c.L},
@@ -92,9 +108,12 @@ ordered_json to_json(const Certificate& c) {
         {"leaks", list(c.measured, &MeasuredLayer::leaks)},
         {"misses", list(c.measured, &MeasuredLayer::misses)},
         {"worst_support", c.worst}};
-    if (!c.f_all.empty()) {
-        out["f_all"] = c.f_all;
-        out["alpha_all"] = c.alpha_all;
+    if (c.all) {
+        out["f_all"] = list(c.all->terms.layers, &LayerTerms::f);
+        out["leak_all"] = list(c.all->terms.layers, &LayerTerms::leak);
+        out["alpha_all"] = alpha(c.all->terms);
+        out["bound_all"] = c.all->bound.error;
+        out["theta_needed_all"] = c.all->bound.theta_needed;
     }
     if (c.response) {
         out["zeta"] = c.response->zeta;
@@ -109,6 +128,7 @@ ordered_json to_json(const Certificate& c) {
         for (std::size_t k = 0; k < c.response->term_a.size(); ++k)
             term_i.push_back(c.response->term_a[k] + c.response->term_b[k]);
         out["term_i"] = term_i;
+        out["response_proven_up_to"] = proven_json(c);
     }
     if (c.theorem) out["theorem_1"] = theorem_json(*c.theorem);
     out["weights_hash"] = c.weights_hash;
@@ -122,7 +142,7 @@ ordered_json to_json(const Suggestion& s, double scale) {
             {"scale_at_delta_1", interval_json(s.scale_at_one, scale)},
             {"largest_delta",
              s.delta_at_scale.empty() ? ordered_json() : point_json(s.largest_delta, scale)},
-            {"best", point_json(s.best, scale)}};
+            {"best", s.best ? point_json(*s.best, scale) : ordered_json()}};
 }
 
 }  // namespace pibinn

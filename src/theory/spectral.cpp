@@ -88,7 +88,8 @@ double largest_sum(const MatrixXd& m, Index i, std::size_t s, const Sum& value) 
                                             0.0);
 }
 
-double f_of_all(const MatrixXd& m, std::size_t s) {
+/// Bounds the norm of every s x s principal part of m.
+double norm_of_any_part(const MatrixXd& m, std::size_t s) {
     const auto absolute = [](double v) { return std::abs(v); };
     const auto square = [](double v) { return v * v; };
     const MatrixXd turned = m.transpose();
@@ -103,6 +104,20 @@ double f_of_all(const MatrixXd& m, std::size_t s) {
     squares.resize(std::min(s, squares.size()));
     const double frobenius = std::sqrt(std::accumulate(squares.begin(), squares.end(), 0.0));
     return std::min({std::sqrt(row_sum * column_sum), frobenius, spectral_norm(m)});
+}
+
+/// Bounds ||W_i^T A_S|| for all i and all S of up to s entries without i.
+double leak_of_any_support(const Rows& wa, std::size_t s) {
+    double most = 0;
+    for (Index i = 0; i < wa.rows(); ++i) {
+        std::vector<double> squares;
+        for (Index j = 0; j < wa.cols(); ++j)
+            if (j != i) squares.push_back(wa(i, j) * wa(i, j));
+        std::sort(squares.begin(), squares.end(), std::greater<>());
+        squares.resize(std::min(s, squares.size()));
+        most = std::max(most, std::accumulate(squares.begin(), squares.end(), 0.0));
+    }
+    return std::sqrt(most);
 }
 
 MatrixXd step_of(const PartNetwork& network, std::size_t k) {
@@ -154,6 +169,8 @@ SpectralTerms spectral_terms(const std::vector<PartNetwork>& networks,
     out.L = *std::max_element(most.begin(), most.end());
     out.r = *std::min_element(least.begin(), least.end());
     out.operator_norm = std::sqrt(out.L);
+    for (const Support& support : supports)
+        out.outside |= support.entries.size() < networks[support.block].n();
 
     std::vector<LayerTerms> terms(supports.size());
     for (std::size_t k = 0; k < spec.layers; ++k) {
@@ -196,13 +213,29 @@ SpectralTerms spectral_terms(const std::vector<PartNetwork>& networks,
     return out;
 }
 
-std::vector<double> f_of_all_supports(const std::vector<PartNetwork>& networks, std::size_t s) {
-    std::vector<double> out;
-    for (std::size_t k = 0; k < networks.front().spec.layers; ++k) {
-        double most = 0;
-        for (const PartNetwork& network : networks)
-            most = std::max(most, f_of_all(step_of(network, k), s));
-        out.push_back(most);
+SpectralTerms terms_of_all_supports(const std::vector<PartNetwork>& networks, std::size_t s) {
+    SpectralTerms out;
+    out.layers.resize(networks.front().spec.layers);
+    for (const PartNetwork& network : networks) {
+        const bool outside = s < network.n();
+        out.outside |= outside;
+        out.operator_norm = std::max(
+            out.operator_norm, std::sqrt(norm_of_any_part(network.A.transpose() * network.A, s)));
+        for (std::size_t k = 0; k < out.layers.size(); ++k) {
+            const Grams g = grams_of(network, k);
+            LayerTerms& layer = out.layers[k];
+            layer.f = std::max(layer.f, norm_of_any_part(step_of(network, k), s));
+            layer.mu = std::max(layer.mu, g.mu);
+            layer.weight = std::max(layer.weight, std::sqrt(norm_of_any_part(g.ww, s)));
+            layer.column = std::max(layer.column, g.column);
+            out.diagonal_gap = std::max(out.diagonal_gap, g.diagonal_gap);
+            layer.theta = network.theta[k];
+            layer.beta = network.beta[k];
+            layer.omega = network.omega[k];
+            if (!outside) continue;
+            layer.leak = std::max(layer.leak, leak_of_any_support(g.wa, s));
+            layer.shadow = std::max(layer.shadow, g.column);  // a projection shortens
+        }
     }
     return out;
 }

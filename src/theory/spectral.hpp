@@ -26,15 +26,16 @@ struct SpectralTerms {
     double operator_norm = 0;        ///< sup ||A_S||_2
     double r = 0, L = 0;             ///< least and largest eigenvalue of Q = A_S^T A_S over all S
     double diagonal_gap = 0;         ///< max |W_i^T A_i - 1| over all i and layers: Definition 1
+    bool outside = false;            ///< some entry lies outside of some support
 };
 
 SpectralTerms spectral_terms(const std::vector<PartNetwork>& networks,
                              const std::vector<Support>& supports, ThreadPool& pool);
 
-/// For every layer a bound of f_k that holds for *all* supports of size s, from row and column sums
-/// of the s largest entries of delta I - W^T A, from its s largest rows, and from its whole norm:
-/// the least of the three.
-std::vector<double> f_of_all_supports(const std::vector<PartNetwork>& networks, std::size_t s);
+/// Upper bounds of the same suprema that hold for *all* supports of up to s entries, seen or not
+/// (`worst`, r and L are left out). Norms of s x s parts are bounded by row and column sums of the
+/// s largest entries of the whole, by its s largest rows, and by its norm: the least of the three.
+SpectralTerms terms_of_all_supports(const std::vector<PartNetwork>& networks, std::size_t s);
 
 /// response(k, j), j = 0 .. k (bounds.hpp), the supremum over the supports.
 Responses companion_responses(const std::vector<PartNetwork>& networks,

@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 
+#include "pibinn/error.hpp"
 #include "theory/part_data.hpp"
 
 namespace pibinn {
@@ -140,9 +141,9 @@ public:
     Interval scales(double delta) const {
         return below_one([&](double scale) { return alpha_(delta, scale); }, 0, largest_scale());
     }
-    /// For one delta the least alpha gives the least Cvg; over delta Cvg has one valley in all
-    /// cases seen, which a coarse look finds and a fine one measures.
-    SetPoint best() const {
+    /// For one delta the least alpha gives the least Cvg. Over delta a grid of kSteps is looked at
+    /// and nothing between its points.
+    std::optional<SetPoint> best() const {
         const auto least = [&](double delta) {
             return at(delta, argmin([&](double scale) { return alpha_(delta, scale); }, 0,
                                     largest_scale()));
@@ -153,6 +154,8 @@ public:
             const SetPoint point = least(static_cast<double>(i) / kSteps);
             if (point.cvg < best.cvg) best = point;
         }
+        // alpha over a few supports is at most that over all: what is not below B here is nowhere.
+        if (!(best.cvg < B_)) return {};
         return best;
     }
 
@@ -173,6 +176,9 @@ private:
 
 Suggestion suggest(const Model& model, const CertificateInput& input,
                    const CertificateOptions& options, ThreadPool& pool) {
+    if (options.operator_radius > 0 || options.weight_radius > 0 || options.threshold_radius > 0)
+        fail_usage("suggestions are for the model as it is, not for all within a radius",
+                   "leave out the radii, or --suggest");
     const std::vector<PartNetwork> networks = part_networks(model);
     const PartData data = split_signals(model, networks, input);
     AlphaOf alpha(networks, data, pool);
@@ -194,9 +200,9 @@ Suggestion suggest(const Model& model, const CertificateInput& input,
                                            {model.spec.delta, out.scale_at_delta.low},
                                            {model.spec.delta, out.scale_at_delta.high},
                                            {1.0, out.scale_at_one.low},
-                                           {1.0, out.scale_at_one.high},
-                                           {out.best.delta, out.best.scale}})
+                                           {1.0, out.scale_at_one.high}})
             settled = alpha.holds_at(delta, scale) && settled;
+        if (out.best) settled = alpha.holds_at(out.best->delta, out.best->scale) && settled;
     }
     return out;
 }

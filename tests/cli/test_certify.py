@@ -73,6 +73,9 @@ def test_a_size_gives_a_bound_for_all_supports(folder):
     result = certify(folder, "--size", "2", "--samples", "50")
     assert all(seen <= bound for seen, bound in zip(result["f"], result["f_all"]))
     assert result["alpha_all"] >= result["alpha"]
+    assert all(bound >= 0 for bound in result["bound_all"]) and len(result["leak_all"]) == 4
+    assert result["sampled"] is True and "supports drawn of 2 entries" in result["bounds_for"]
+    assert result["source"] == {"size": 2, "samples": 50, "seed": 1}
     assert certify(folder, "--size", "2", "--samples", "50", "--seed", "2")["f"] != result["f"]
 
 
@@ -151,6 +154,32 @@ def test_an_attached_certificate_is_known_again(folder):
     assert json.loads(succeed("inspect", model, "--json", "-"))["certificate"]["matches"] is False
 
 
+def test_an_attached_certificate_says_what_it_is_about(folder):
+    model = folder / "model.safetensors"
+    printed = certify(folder, "--support", "1,5,9", "--weight-radius", "0.25", "--attach")
+    data = model.read_bytes()
+    header = json.loads(data[8:8 + int.from_bytes(data[:8], "little")])
+    kept = json.loads(header["__metadata__"]["pibinn.certificate"])
+    assert kept == printed
+    assert kept["source"] == {"support": [1, 5, 9], "samples": 1000, "seed": 1}
+    assert kept["weight_radius"] == 0.25 and kept["operator_radius"] == 0
+    assert kept["sampled"] is False and kept["worst_support"] == [[1, 5, 9]] * 4
+
+
+def test_responses_say_whether_they_are_proven(folder):
+    result = certify(folder, "--support", "1,5,9", "--noise", "0.1")
+    assert result["response_proven_up_to"]["stab_b"] is None
+    text = succeed("certify", folder / "model.safetensors", "--support", "1,5,9")
+    assert "not proven for Stab Q, Stab b, Sens W, Sens theta." in text
+    assert "Cvg is for noise 0" in text
+
+
+def test_the_length_given_is_not_said_to_be_measured(folder):
+    options = ["certify", folder / "model.safetensors", "--signals", folder / "x_test.npy"]
+    assert "is the length of the longest" in succeed(*options)
+    assert "B = 20 as given" in succeed(*options, "--B", "20")
+
+
 def test_a_damaged_certificate_is_only_a_warning(folder):
     model = folder / "model.safetensors"
     succeed("certify", model, "--support", "1", "--attach", "--quiet")
@@ -165,6 +194,7 @@ def test_the_accelerated_update_is_said_to_lie_outside(folder):
     assert result["update"] == "accelerated" and result["companion"] is True
     assert "outside the paper's theory" in result["why"]
     assert "stab_q" not in result and len(result["f"]) == 4
+    assert result["cvg"] == [None] * 4
 
 
 @pytest.mark.parametrize("options, words", [
@@ -189,6 +219,7 @@ def test_the_accelerated_update_is_said_to_lie_outside(folder):
     (["--signals", "x_test.npy", "--measurements", "x_test.npy"], "measurements"),
     (["--signals", "x_test.npy", "--B", "0.001"], "over B"),
     (["--signals", "none.npy"], "none.npy"),
+    (["--size", "2", "--suggest", "--weight-radius", "0.1"], "within a radius"),
 ])
 def test_bad_input_is_one_line(folder, options, words):
     assert words in refuse("certify", "model.safetensors", *options, "--out", "made", cwd=folder)

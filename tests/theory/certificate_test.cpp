@@ -113,16 +113,25 @@ TEST(Certificate, BoundForAllSupportsCoversEachOfThem) {
     const Model model = model_of_case(c);
     const auto networks = part_networks(model);
     ThreadPool pool(1);
-    const auto bound = f_of_all_supports(networks, 3);
+    const SpectralTerms bound = terms_of_all_supports(networks, 3);
     std::vector<Support> supports;
     for (std::uint32_t i = 0; i < 8; ++i)
         for (std::uint32_t j = i + 1; j < 8; ++j)
             for (std::uint32_t k = j + 1; k < 8; ++k) supports.push_back({0, {i, j, k}});
     const SpectralTerms terms = spectral_terms(networks, supports, pool);
     for (std::size_t k = 0; k < 2; ++k) {
-        EXPECT_LE(terms.layers[k].f, bound[k]);
-        EXPECT_LE(bound[k], 2 * terms.layers[k].f);  // and says something
+        const LayerTerms &seen = terms.layers[k], &most = bound.layers[k];
+        EXPECT_LE(seen.f, most.f);
+        EXPECT_LE(most.f, 2 * seen.f);  // and says something
+        EXPECT_LE(seen.leak, most.leak);
+        EXPECT_LE(most.leak, most.mu * std::sqrt(3.0));
+        EXPECT_LE(seen.weight, most.weight);
+        EXPECT_LE(most.weight, std::sqrt(3.0) * most.column * (1 + 1e-12));
+        EXPECT_LE(seen.shadow, most.shadow);
+        EXPECT_DOUBLE_EQ(seen.mu, most.mu);
     }
+    EXPECT_LE(terms.operator_norm, bound.operator_norm);
+    EXPECT_LE(bound.operator_norm, 2 * terms.operator_norm);
 }
 
 TEST(Certificate, TermsAreWhatTheirDefinitionsSay) {
@@ -270,6 +279,16 @@ TEST(Certificate, HashChangesWithEveryNumberOfTheModel) {
     EXPECT_NE(weights_hash(other), hash);
     other = model;
     other.omega[1] += 1;
+    EXPECT_NE(weights_hash(other), hash);
+    other = model;
+    other.spec.activation = Activation::hard;
+    EXPECT_NE(weights_hash(other), hash);
+    other = model;
+    other.spec.update.residual_threshold = false;
+    EXPECT_NE(weights_hash(other), hash);
+    other = model;
+    other.op = Operator(Structure::repeated(20, 8, 2),
+                        {model.op.values().begin(), model.op.values().end()});
     EXPECT_NE(weights_hash(other), hash);
     other = model;
     other.metadata["a"] = "b";

@@ -1,0 +1,124 @@
+#include "theory/verdict.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/names.hpp"
+
+namespace pibinn {
+
+namespace {
+
+constexpr NameTable<Verdict, 4> kVerdicts{{{Verdict::guaranteed, "guaranteed"},
+                                           {Verdict::on_supports, "holds for the supports drawn"},
+                                           {Verdict::on_data, "holds on the data"},
+                                           {Verdict::none, "no guarantee"}}};
+
+/// The first layer where it happened, and to how many signals.
+std::string first_leak(const std::vector<MeasuredLayer>& measured, std::size_t signals) {
+    for (std::size_t k = 0; k < measured.size(); ++k)
+        if (measured[k].leaks > 0)
+            return fmt::format("layer {} lights up entries outside the support of {} of {} signals",
+                               k + 1, measured[k].leaks, signals);
+    return {};
+}
+
+/// The first layer that makes alpha reach 1; 0 for none.
+std::size_t first_over_one(const BoundInputs& in) {
+    for (std::size_t k = 0; k < in.layers.size(); ++k) {
+        const double extra =
+            in.activation == Activation::hard ? 0.0 : in.layers[k].mu * static_cast<double>(in.s);
+        if (!(in.layers[k].f + extra < 1)) return k + 1;
+    }
+    return 0;
+}
+
+/// Why a proof fails.
+std::string gap(const BoundInputs& in, const ErrorBound& bound) {
+    if (const std::size_t layer = first_over_one(in); layer > 0)
+        return fmt::format("alpha = {:.4g} is not below 1 (first in layer {})", alpha(in), layer);
+    const std::size_t layer = bound.first_leak;
+    return fmt::format("the threshold of layer {} ({:.4g}) is below what a proof needs ({:.4g})",
+                       layer, in.layers[layer - 1].theta, bound.theta_needed[layer - 1]);
+}
+
+/// Everything that a proof speaks of.
+std::string class_text(const Certificate& c) {
+    std::string text = fmt::format("every signal up to B = {:.4g} long on {}, noise up to {:.4g}",
+                                   c.terms.B, c.supports_text(), c.terms.noise);
+    for (const auto& [name, radius] : {std::pair{"operators", c.operator_radius},
+                                       {"weights", c.weight_radius},
+                                       {"thresholds", c.threshold_radius}})
+        if (radius > 0) text += fmt::format(", {} within {:.4g}", name, radius);
+    return text;
+}
+
+/// More is asked for than the one network and the noise that were run.
+bool asks_for_more_than_was_run(const Certificate& c) {
+    return c.operator_radius > 0 || c.weight_radius > 0 || c.threshold_radius > 0 ||
+           c.terms.noise > c.measured_noise;
+}
+
+void judge_without_proof(Certificate& c) {
+    const std::string leak = first_leak(c.measured, c.signals);
+    c.verdict = Verdict::none;
+    if (first_over_one(c.terms) > 0) {
+        c.why = gap(c.terms, c.bound) + " over " + c.supports_text();
+        if (!leak.empty()) c.why += "; " + leak;
+        return;
+    }
+    if (!leak.empty()) {
+        c.why = fmt::format("alpha = {:.4g} < 1, but the support is not kept: {}, and {}", c.alpha,
+                            leak, gap(c.terms, c.bound));
+        return;
+    }
+    c.why = fmt::format(
+        "alpha = {:.4g} < 1, and no layer lit up an entry outside the support of any of {} "
+        "signals; for other signals {}",
+        c.alpha, c.signals, gap(c.terms, c.bound));
+    if (asks_for_more_than_was_run(c))
+        c.why += fmt::format(
+            "; seen for the nominal network and the measured noise (up to {:.4g}) only, which says "
+            "nothing of the noise and the radii asked for",
+            c.measured_noise);
+    else
+        c.verdict = Verdict::on_data;
+}
+
+}  // namespace
+
+std::string_view to_string(Verdict verdict) { return name_of(kVerdicts, verdict); }
+
+std::string Certificate::supports_text() const {
+    if (over_all) return fmt::format("all supports of {} entries", all->size);
+    if (all) return fmt::format("the {} supports drawn of {} entries", supports, all->size);
+    if (supports == 1) return fmt::format("one support of {} entries", support_size);
+    return fmt::format("the {} supports of the signals", supports);
+}
+
+bool proves(const BoundInputs& terms, const ErrorBound& bound) {
+    return first_over_one(terms) == 0 && bound.first_leak == 0;
+}
+
+void judge(Certificate& c) {
+    if (proves(c.basis(), c.bound)) {
+        const bool drawn = c.all && !c.over_all;
+        c.verdict = drawn ? Verdict::on_supports : Verdict::guaranteed;
+        c.why = fmt::format(
+            "alpha = {:.4g} < 1, and every threshold is at least what keeps all entries outside "
+            "the support at zero: for {}",
+            alpha(c.basis()), class_text(c));
+        if (drawn)
+            c.why += fmt::format("; not proven for all supports of that size: {}",
+                                 gap(c.all->terms, c.all->bound));
+        c.proven = {std::min(c.operator_radius, c.terms.noise / c.terms.B), c.terms.noise,
+                    c.weight_radius, c.threshold_radius};
+    } else {
+        judge_without_proof(c);
+    }
+    if (!c.spec.update.is_plain())
+        c.why += "; the accelerated update lies outside the paper's theory, the bounds are ours";
+}
+
+}  // namespace pibinn
