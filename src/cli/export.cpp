@@ -55,6 +55,7 @@ void run_export(const Arguments& arguments) {
     const Console console(line.speech());
     require_npz(format);
     require_output(out, {".npz"});
+    require_other_file(out, {file});
 
     const Model model = load_model(file);
     const ParameterLayout layout(model.spec, model.op.structure());

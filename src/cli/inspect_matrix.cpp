@@ -122,14 +122,6 @@ bool needs_own_file(const MatrixInspection& inspection, const StructureFit& fit)
            inspection.zero_below > 0;
 }
 
-void require_other_file(const MatrixInspection& inspection) {
-    std::error_code code;
-    if (std::filesystem::equivalent(std::filesystem::path(inspection.out) / "A.npy",
-                                    inspection.file, code))
-        fail_usage(fmt::format("--out {} would write over '{}'", inspection.out, inspection.file),
-                   "choose another folder");
-}
-
 struct Order {
     std::vector<std::uint32_t> rows, cols;
 };
@@ -223,7 +215,10 @@ std::vector<PatternPanel> panels_of(MatrixView<const float> a, const StructureFi
 }  // namespace
 
 void inspect_matrix(const MatrixInspection& inspection, const Console& console) {
-    if (!inspection.out.empty()) require_other_file(inspection);
+    if (!inspection.out.empty())
+        for (const char* name : {"A.npy", "rows.npy", "cols.npy"})
+            require_other_file((std::filesystem::path(inspection.out) / name).string(),
+                               {inspection.file});
     Batch a = read_array(inspection.file);
     clear_below(a, inspection.zero_below);
     const StructureFinding finding = find_in(inspection, a);

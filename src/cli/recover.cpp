@@ -94,6 +94,7 @@ void run_recover(const Arguments& arguments) {
     const bool all = parse_layers(layers);
     const std::string used_kernel = use_kernel(kernel);
     require_output(out, {all ? ".npz" : ".npy"});
+    require_other_file(out, {model_file, in});
 
     const Model model = load_model(model_file);
     ArrayRows y(in);

@@ -111,6 +111,8 @@ void run_recover_image(const Arguments& arguments) {
     require_output(out, {".png"});
     const std::string beside = beside_name(out);
     require_output(beside, {".png"});
+    for (const std::string& written : {out, beside})
+        require_other_file(written, {model_file, photo});
 
     const Model model = load_model(model_file);
     require_patch_model(model, model_file);

@@ -1,3 +1,4 @@
+#include <array>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -10,6 +11,13 @@
 #include "pibinn/npy.hpp"
 
 namespace pibinn::cli {
+
+namespace {
+
+constexpr std::array kFiles{"A.npy",      "x_train.npy", "y_train.npy", "x_test.npy",
+                            "y_test.npy", "c_train.npy", "c_test.npy"};
+
+}  // namespace
 
 void run_sample(const Arguments& arguments) {
     CommandLine line(
@@ -26,10 +34,12 @@ void run_sample(const Arguments& arguments) {
     const Console console(line.speech());
     const Config config = configuration.load();
 
+    const std::filesystem::path out = folder;
+    for (const char* name : kFiles)
+        require_other_file((out / name).string(), config.problem.files());
     ThreadPool pool(line.threads());
     const Problem problem = make_problem(config, pool);
     make_folder(folder);
-    const std::filesystem::path out = folder;
     write_npy(out / "A.npy", operator_matrix(problem.op));
     write_npy(out / "x_train.npy", problem.train.x);
     write_npy(out / "y_train.npy", problem.train.y);
