@@ -253,8 +253,8 @@ void read_model(const ConfigDocument& document, Config& config) {
 }  // namespace
 
 std::vector<std::string> ProblemConfig::files() const {
-    std::vector<std::string> files{operator_file, x_file, y_file, real.basis, real.ids,
-                                   real.artefact, real.artefact_ids};
+    std::vector<std::string> files{operator_file, x_file,        y_file,           real.basis,
+                                   real.ids,      real.artefact, real.artefact_ids};
     files.insert(files.end(), block_files.begin(), block_files.end());
     return files;
 }

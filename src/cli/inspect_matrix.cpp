@@ -78,14 +78,14 @@ std::string factor_text(double factor) {
 std::string fits_table(const NetworkSpec& spec, const StructureFinding& finding) {
     Table table = Table::of({"structure", "links a layer", "bits (paper)", "bits in all",
                              "bits a dense weight", "times smaller"});
-    const auto dense = static_cast<double>(bits_of(spec, finding, finding.fits[0]).paper);
+    const auto dense = static_cast<double>(bits_of(spec, finding, finding.fits[0]).total);
     for (const StructureFit& fit : finding.fits) {
         const BitCount bits = bits_of(spec, finding, fit);
         table.add({fmt::format("{}{}", to_string(fit.structure.kind()),
                                fit.reordered ? ", reordered" : ""),
                    grouped(fit.structure.links()), grouped(bits.paper), grouped(bits.total),
                    fmt::format("{:.3g}", link_share(spec, fit.structure).bits_per_dense_weight),
-                   factor_text(dense / static_cast<double>(bits.paper))});
+                   factor_text(dense / static_cast<double>(bits.total))});
     }
     return table_text(table);
 }
