@@ -13,6 +13,9 @@ namespace pibinn {
 /// array) or "x.npz:name" and "x.mat:name". Under the rules of `read_npy`, whatever the format.
 Batch read_array(const std::string& place);
 
+/// The file of such a place, without the name of an array in it.
+std::string array_file(const std::string& place);
+
 /// Whether a word of a configuration names an array file rather than something else.
 bool names_array(std::string_view word);
 

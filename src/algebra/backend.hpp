@@ -27,7 +27,7 @@ struct LinkBlock {
 /// The blocks of one repetition of a structure; a mask is one block of its own.
 std::vector<LinkBlock> link_blocks(const Structure& structure);
 
-/// What one unrolled layer does beside its links (math.md: r_k, z_k, x_k).
+/// What one unrolled layer does beside its links (r_k, z_k, x_k).
 struct LayerScalars {
     Activation activation = Activation::soft;
     bool residual_threshold = false;  ///< theta_k mean|r_k| instead of theta_k

@@ -30,6 +30,18 @@ void require_output(const std::string& file, std::initializer_list<std::string_v
     require_writable(file);
 }
 
+void require_other_file(const std::string& out, const std::vector<std::string>& inputs) {
+    for (const std::string& input : inputs) {
+        std::error_code code;  // what does not exist is no other's file
+        const std::string file = array_file(input);
+        // A terminal or /dev/null may well be both.
+        if (std::filesystem::equivalent(out, file, code) &&
+            std::filesystem::is_regular_file(file, code))
+            fail_usage(fmt::format("the output '{}' would overwrite the input '{}'", out, input),
+                       "choose another --out");
+    }
+}
+
 void make_folder(const std::string& folder) {
     std::error_code code;
     std::filesystem::create_directories(folder, code);

@@ -3,6 +3,7 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "pibinn/matrix.hpp"
 
@@ -14,6 +15,10 @@ Batch read_rows(const std::string& file, std::size_t cols, std::string_view noun
 /// Refuses an output whose name does not end in one of `suffixes`, or that cannot be written,
 /// before work is spent on it. Devices and pipes may have any name.
 void require_output(const std::string& file, std::initializer_list<std::string_view> suffixes);
+
+/// Refuses an output that is one of the files read (also by another name, or as FILE:NAME): they
+/// would be gone. Inputs that are empty or not there do not count.
+void require_other_file(const std::string& out, const std::vector<std::string>& inputs);
 
 /// Makes a folder for results, with those it stands in.
 void make_folder(const std::string& folder);

@@ -2,11 +2,13 @@
 #include <memory>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/comparison.hpp"
 #include "cli/model_text.hpp"
 #include "cli/options.hpp"
 #include "cli/problem_source.hpp"
+#include "cli/real_source.hpp"
 #include "cli/run_folder.hpp"
 #include "cli/run_report.hpp"
 #include "cli/schemes.hpp"
@@ -44,6 +46,17 @@ struct Options {
         line.optional("--seeds", seeds, "trainings of each scheme, for train.seeds", "N");
         line.required("--out", out, "folder of the comparison; made if missing", "DIR");
         line.app().add_flag("--resume", resume, "go on with the comparison that the folder holds");
+    }
+    /// An empty list is one that a script could not fill, not a wish for everything.
+    void require_some(CommandLine& line) const {
+        for (const auto& [option, list] :
+             {std::pair{"--weights", &choice.weights}, std::pair{"--structure", &choice.structures},
+              std::pair{"--architecture", &choice.architectures}})
+            if (line.app().count(option) > 0 && list->empty())
+                fail_usage(fmt::format("{} is an empty list", option),
+                           "name some, or leave the option out for all");
+        if (line.app().count("--seeds") > 0 && seeds == 0)
+            fail_usage("--seeds 0 trains nothing", "give 1 or more");
     }
     std::string command() const {
         std::string words = "pibinn compare" + configuration.words();
@@ -98,6 +111,22 @@ Candidate make_candidate(const Options& options, const Scheme& scheme,
     return c;
 }
 
+/// Schemes that the folder holds finished and that are not asked for now.
+std::vector<std::string> finished_others(const fs::path& out,
+                                         const std::vector<Candidate>& candidates) {
+    std::vector<std::string> others;
+    std::error_code code;
+    for (fs::directory_iterator at(out, code), end; !code && at != end; at.increment(code)) {
+        const std::string name = at->path().filename().string();
+        const bool asked =
+            std::any_of(candidates.begin(), candidates.end(),
+                        [&](const Candidate& c) { return c.scheme.folder() == name; });
+        if (!asked && fs::exists(at->path() / "summary.json")) others.push_back(name);
+    }
+    std::sort(others.begin(), others.end());
+    return others;
+}
+
 /// Refuses a folder that holds something else, before anything is made.
 void require_own_folders(const Options& options, const std::vector<Candidate>& candidates) {
     const fs::path out = options.out;
@@ -108,6 +137,11 @@ void require_own_folders(const Options& options, const std::vector<Candidate>& c
         fail_usage(fmt::format("'{}' holds a training, not a comparison", out.string()),
                    "choose another --out");
     for (const Candidate& c : candidates) require_own_folder(c.run);
+    const std::vector<std::string> others = finished_others(out, candidates);
+    if (options.resume && !others.empty())
+        fail_usage(fmt::format("'{}' also holds {}, which would drop out of the table",
+                               out.string(), fmt::join(others, ", ")),
+                   "name these schemes too, or choose another --out");
 }
 
 /// The references on the problem of every seed, in the same order for each. Only the first is kept
@@ -269,6 +303,7 @@ void run_compare(const Arguments& arguments) {
     Options options;
     options.add_to(line);
     if (!line.parse(arguments)) return;
+    options.require_some(line);
     Console console(line.speech());
 
     const ConfigDocument document = options.configuration.document();
@@ -284,6 +319,7 @@ void run_compare(const Arguments& arguments) {
 
     const TrainingRun& any = candidates.front().run;
     const References references(config, any.train.seeds, console, pool);
+    console.note(short_notes(references.problem));
     SchemesReport report;
     report.problem = problem_line(config, references.problem);
     report.facts = facts_of(any.config, references.problem, any.train);
@@ -297,8 +333,11 @@ void run_compare(const Arguments& arguments) {
     write_file(out / "compare.csv", schemes_csv(report));
     write_file(out / "report.html", schemes_report(report));
     write_file(out / kResult, result.dump(2) + "\n");
-    std::string text =
-        table_text(schemes_table(report)) + "\n" + table_text(references_table(report)) + "\n";
+    std::string text = table_text(schemes_table(report));
+    if (std::any_of(report.rows.begin(), report.rows.end(),
+                    [](const SchemeRow& row) { return row.ours; }))
+        text += "* the PIBiNN: one bit a link, one scale, the problem's own structure\n";
+    text += "\n" + table_text(references_table(report)) + "\n";
     for (const std::string& sentence : verdicts(report)) text += sentence + "\n";
     console.say(text + fmt::format("Written: {}\n",
                                    (out / "{compare.json,compare.csv,report.html}").string()));

@@ -252,6 +252,13 @@ void read_model(const ConfigDocument& document, Config& config) {
 
 }  // namespace
 
+std::vector<std::string> ProblemConfig::files() const {
+    std::vector<std::string> files{operator_file, x_file,        y_file,           real.basis,
+                                   real.ids,      real.artefact, real.artefact_ids};
+    files.insert(files.end(), block_files.begin(), block_files.end());
+    return files;
+}
+
 std::string_view to_string(ProblemKind kind) { return name_of(kKinds, kind); }
 
 Config read_config(const ConfigDocument& document) {

@@ -28,6 +28,9 @@ struct ProblemConfig {
     std::optional<std::size_t> train_rows;  ///< what was not said follows the rows there are
     std::optional<std::size_t> test_rows;
     RealConfig real;  ///< of `images` and `signals`, and the basis of `arrays`
+
+    /// The array files that it names.
+    std::vector<std::string> files() const;
 };
 
 struct Config {

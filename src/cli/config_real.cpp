@@ -107,6 +107,29 @@ bool used_by(const KeyUse& use, ProblemKind kind) {
     return false;
 }
 
+/// A split is named after what is kept apart, which pictures and segments call differently.
+void require_split_of_kind(const Value& value, ProblemKind kind) {
+    const std::string word = value.text();
+    if (kind == ProblemKind::images && (word == "recording" || word == "row"))
+        value.fail(fmt::format("pictures are not split by {}", word), "use image or patch");
+    if (kind == ProblemKind::signals && (word == "image" || word == "patch"))
+        value.fail(fmt::format("segments are not split by {}", word), "use recording or row");
+}
+
+/// Keys that this kind looks at, but not beside the others that are set.
+void require_effect(const Value& value, std::string_view key, const ProblemConfig& problem) {
+    const RealConfig& real = problem.real;
+    const bool no_artefact =
+        real.artefact == "none" || (real.artefact.empty() && real.path.empty());
+    if ((key == "snr_db" || key == "artefact_ids") && no_artefact)
+        value.fail("there is no artefact", "remove it, or set problem.artefact to a file");
+    const StructureKind structure = problem.spec.structure;
+    if (key == "repeat" && problem.kind != ProblemKind::synthetic &&
+        (structure == StructureKind::dense || structure == StructureKind::mask))
+        value.fail(fmt::format("a structure of {} has no blocks to repeat", to_string(structure)),
+                   "remove it, or set problem.structure to repeated or blocks");
+}
+
 std::string kinds_of(const KeyUse& use) {
     std::string kinds;
     for (const ProblemKind kind :
@@ -139,9 +162,11 @@ void require_keys_of_kind(const ProblemConfig& problem, const std::vector<Config
         const std::string key = value.key().substr(value.key().rfind('.') + 1);
         const auto use =
             std::find_if(kUses.begin(), kUses.end(), [&](const KeyUse& u) { return u.key == key; });
+        if (key == "split") require_split_of_kind(value, problem.kind);
         if (use != kUses.end() && !used_by(*use, problem.kind))
             value.fail(fmt::format("a problem of kind {} has no such key", to_string(problem.kind)),
                        fmt::format("remove it, or set problem.kind to {}", kinds_of(*use)));
+        require_effect(value, key, problem);
     }
 }
 

@@ -84,17 +84,22 @@ void read_stage(const std::string& prefix, const toml::table& table, Stage& stag
     read_table(prefix, table, keys);
 }
 
+/// Whether there is something to draw anew every epoch.
+bool has_disturbance(const ProblemConfig& problem) {
+    if (problem.kind == ProblemKind::images || problem.kind == ProblemKind::signals)
+        return *problem.real.noise_std > 0 || problem.real.artefact != "none";
+    return problem.spec.noise_std > 0;
+}
+
 /// What a problem allows of the augment a recipe has by default. Signals on a fixed support cannot
 /// be shifted, nobody knows what changes given signals keep their nature, and given measurements
 /// belong to the signals as they are.
 Augment allowed_augment(Augment augment, const ProblemConfig& problem) {
     if (augment == Augment::none) return augment;
     if (problem.kind == ProblemKind::images || problem.kind == ProblemKind::signals)
-        return *problem.real.noise_std > 0 || problem.real.artefact != "none" ? Augment::noise
-                                                                              : Augment::none;
+        return has_disturbance(problem) ? Augment::noise : Augment::none;
     if (problem.kind == ProblemKind::arrays)
-        return problem.y_file.empty() && problem.spec.noise_std > 0 ? Augment::noise
-                                                                    : Augment::none;
+        return problem.y_file.empty() && has_disturbance(problem) ? Augment::noise : Augment::none;
     if (augment == Augment::roll && !problem.spec.prior.support.empty()) return Augment::signs;
     return augment;
 }
@@ -105,6 +110,18 @@ void set_augment(const Value& value, const ProblemConfig& problem, Recipe& recip
         value.fail(fmt::format("it would measure signals anew, and '{}' gives their measurements",
                                problem.y_file),
                    "use augment \"none\", or leave the measurements out");
+    const bool disturbed = has_disturbance(problem);
+    if (recipe.augment == Augment::noise && !disturbed)
+        value.fail("the problem has neither noise nor artefacts to draw anew",
+                   "use augment \"none\", or set problem.noise_std");
+    const bool changes_signals =
+        recipe.augment == Augment::roll || recipe.augment == Augment::signs;
+    const bool in_basis =
+        problem.kind != ProblemKind::synthetic && problem.real.basis != "identity";
+    if (changes_signals && in_basis)
+        value.fail(fmt::format("shifts and signs of coefficients make no signals: the basis is {}",
+                               problem.real.basis),
+                   disturbed ? "use augment \"noise\" or \"none\"" : "use augment \"none\"");
 }
 
 Stage* find_stage(std::vector<Stage>& stages, std::string_view name) {
@@ -152,7 +169,9 @@ void change_stages(const Value& value, std::vector<Stage>& stages, std::vector<S
         if (!stage) {
             std::vector<std::string_view> names;
             for (const Stage& s : stages) names.push_back(s.name);
-            for (const Stage& s : elsewhere) names.push_back(s.name);
+            for (const Stage& s : elsewhere)
+                if (std::find(names.begin(), names.end(), s.name) == names.end())
+                    names.push_back(s.name);
             value.fail(fmt::format("there is no stage '{}'", name.str()),
                        hint_for_unknown(name.str(), names));
         }

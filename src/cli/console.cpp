@@ -78,6 +78,13 @@ void Console::say(std::string_view text) const {
     if (!speech_.quiet && speech_.json != "-") write_stdout(text);
 }
 
+void Console::note(std::string_view text) {
+    if (speech_.quiet || text.empty()) return;
+    clear_progress();
+    const std::string line = fmt::format("pibinn: note: {}\n", one_line(text));
+    std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
 void Console::result(const nlohmann::ordered_json& json) const {
     if (speech_.json.empty()) return;
     // Paths and metadata need not be UTF-8; JSON must be.

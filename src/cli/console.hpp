@@ -41,6 +41,8 @@ public:
     Console& operator=(const Console&) = delete;
 
     void say(std::string_view text) const;
+    /// What a person should know at once, as a line on standard error; an empty text is none.
+    void note(std::string_view text);
     void result(const nlohmann::ordered_json& json) const;
 
     /// Shows a bar on a terminal, from the second second on. Always answers to go on.

@@ -36,6 +36,25 @@ struct Exported {
     void add(const std::string& name, const std::vector<float>& values) {
         if (!values.empty()) arrays.push_back({name, std::span<const float>(values)});
     }
+    void add(const std::string& name, double value) {
+        matrices.emplace_back(1, 1);
+        matrices.back()(0, 0) = static_cast<float>(value);
+        arrays.push_back({name, std::span<const float>(matrices.back().values())});
+    }
+    /// What turns coefficients c into signals: x = deviation (basis c) + mean.
+    void add(const SignalDomain& domain, std::size_t n, ThreadPool& pool) {
+        if (domain.plain()) return;
+        Batch unit(n, n);
+        for (std::size_t j = 0; j < n; ++j) unit(j, j) = 1;
+        const Batch vectors = domain.basis.to_signals(unit, pool);
+        Matrix<float>& basis = matrices.emplace_back(n, n);
+        for (std::size_t i = 0; i < n; ++i)
+            for (std::size_t j = 0; j < n; ++j) basis(i, j) = vectors(j, i);
+        arrays.push_back({"basis", basis.view()});
+        add("mean", domain.mean);
+        add("deviation", domain.deviation);
+        if (domain.patch > 0) add("patch", static_cast<double>(domain.patch));
+    }
 };
 
 }  // namespace
@@ -45,7 +64,9 @@ void run_export(const Arguments& arguments) {
         "export",
         "Writes a model as an .npz archive: the operator A and the weights W1 .. WK as "
         "float32 matrices (one block of a 'repeated' structure), theta, and beta and "
-        "omega where the model has them.",
+        "omega where the model has them. A model of signals in a basis also has basis (a basis "
+        "vector a column), mean, deviation and, of pictures, patch (pixels a side): the network "
+        "gives coefficients c, and a signal is deviation * basis c + mean.",
         "pibinn export model.safetensors --to npz --out model.npz");
     std::string file, format, out;
     line.required("MODEL", file, "model file (.safetensors)");
@@ -55,6 +76,7 @@ void run_export(const Arguments& arguments) {
     const Console console(line.speech());
     require_npz(format);
     require_output(out, {".npz"});
+    require_other_file(out, {file});
 
     const Model model = load_model(file);
     const ParameterLayout layout(model.spec, model.op.structure());
@@ -66,6 +88,8 @@ void run_export(const Arguments& arguments) {
     exported.add("theta", model.theta);
     exported.add("beta", model.beta);
     exported.add("omega", model.omega);
+    ThreadPool pool(line.threads());
+    exported.add(model.domain, model.op.cols(), pool);
     write_npz(out, exported.arrays);
 
     nlohmann::ordered_json names = nlohmann::ordered_json::array();

@@ -26,7 +26,7 @@ void run_init(const Arguments& arguments) {
     if (!line.parse(arguments)) return;
     if (!(theta >= 0 && std::isfinite(theta)))
         fail_usage(fmt::format("--theta {} is not a number from 0 on", theta), "0.1 is usual");
-    const Console console(line.speech());
+    Console console(line.speech());
     require_output(out, {".safetensors"});
     const Config config = configuration.load();
 
@@ -38,8 +38,8 @@ void run_init(const Arguments& arguments) {
     model.metadata["pibinn.seed"] = std::to_string(config.seed);
     save_model(model, out);
 
-    console.say(
-        fmt::format("{}{}: {}\n{}", notes_text(frame), out, model_line(model), bits_table(model)));
+    console.note(short_notes(frame));
+    console.say(fmt::format("{}: {}\n{}", out, model_line(model), bits_table(model)));
     console.result(
         {{"out", out}, {"model", model_json(model)}, {"bits", bits_json(count_bits(model))}});
 }

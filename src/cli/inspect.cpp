@@ -10,6 +10,7 @@
 #include "cli/model_text.hpp"
 #include "cli/options.hpp"
 #include "cli/pattern_file.hpp"
+#include "pibinn/array.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/model.hpp"
 #include "report/numbers.hpp"
@@ -130,10 +131,6 @@ struct MatrixOptions {
     }
 };
 
-bool is_array_name(const std::string& file) {
-    return file.ends_with(".npy") || file.find(".npz") != std::string::npos;
-}
-
 }  // namespace
 
 void run_inspect(const Arguments& arguments) {
@@ -146,7 +143,8 @@ void run_inspect(const Arguments& arguments) {
                      "  pibinn inspect A.npy --structure --out structured");
     std::string file, picture;
     MatrixOptions matrix;
-    line.required("FILE", file, "model (.safetensors), or with --structure a matrix (.npy, .npz)");
+    line.required("FILE", file,
+                  "model (.safetensors), or with --structure a matrix (.npy, .npz, .mat, .csv)");
     line.app().add_flag("--structure", matrix.structure, "find the structure of a matrix");
     line.optional("--zero-below", matrix.zero_below, "entries below this magnitude are zeros (0)",
                   "T");
@@ -160,14 +158,16 @@ void run_inspect(const Arguments& arguments) {
     if (!picture.empty()) require_picture(picture);
 
     if (matrix.structure) {
-        if (!is_array_name(file))
-            fail_usage(fmt::format("--structure needs a matrix, but '{}' is no .npy or .npz", file),
+        if (!names_array(file))
+            fail_usage(fmt::format("--structure needs a matrix, but '{}' is no .npy, .npz, .mat or "
+                                   ".csv file",
+                                   file),
                        "remove --structure to inspect a model");
         inspect_matrix(matrix.inspection(file, picture), console);
         return;
     }
     matrix.refuse_without_structure();
-    if (is_array_name(file))
+    if (names_array(file))
         fail_usage(fmt::format("'{}' is an array, not a model", file),
                    "add --structure to look for the structure of a matrix");
     inspect_model(file, picture, console);

@@ -78,14 +78,14 @@ std::string factor_text(double factor) {
 std::string fits_table(const NetworkSpec& spec, const StructureFinding& finding) {
     Table table = Table::of({"structure", "links a layer", "bits (paper)", "bits in all",
                              "bits a dense weight", "times smaller"});
-    const auto dense = static_cast<double>(bits_of(spec, finding, finding.fits[0]).paper);
+    const auto dense = static_cast<double>(bits_of(spec, finding, finding.fits[0]).total);
     for (const StructureFit& fit : finding.fits) {
         const BitCount bits = bits_of(spec, finding, fit);
         table.add({fmt::format("{}{}", to_string(fit.structure.kind()),
                                fit.reordered ? ", reordered" : ""),
                    grouped(fit.structure.links()), grouped(bits.paper), grouped(bits.total),
                    fmt::format("{:.3g}", link_share(spec, fit.structure).bits_per_dense_weight),
-                   factor_text(dense / static_cast<double>(bits.paper))});
+                   factor_text(dense / static_cast<double>(bits.total))});
     }
     return table_text(table);
 }
@@ -120,14 +120,6 @@ std::string config_lines(const std::string& operator_file, const Structure& s) {
 bool needs_own_file(const MatrixInspection& inspection, const StructureFit& fit) {
     return fit.reordered || fit.structure.kind() == StructureKind::repeated ||
            inspection.zero_below > 0;
-}
-
-void require_other_file(const MatrixInspection& inspection) {
-    std::error_code code;
-    if (std::filesystem::equivalent(std::filesystem::path(inspection.out) / "A.npy",
-                                    inspection.file, code))
-        fail_usage(fmt::format("--out {} would write over '{}'", inspection.out, inspection.file),
-                   "choose another folder");
 }
 
 struct Order {
@@ -223,7 +215,10 @@ std::vector<PatternPanel> panels_of(MatrixView<const float> a, const StructureFi
 }  // namespace
 
 void inspect_matrix(const MatrixInspection& inspection, const Console& console) {
-    if (!inspection.out.empty()) require_other_file(inspection);
+    if (!inspection.out.empty())
+        for (const char* name : {"A.npy", "rows.npy", "cols.npy"})
+            require_other_file((std::filesystem::path(inspection.out) / name).string(),
+                               {inspection.file});
     Batch a = read_array(inspection.file);
     clear_below(a, inspection.zero_below);
     const StructureFinding finding = find_in(inspection, a);

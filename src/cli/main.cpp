@@ -23,11 +23,11 @@ std::string help_text() {
         "Recovers sparse signals x from measurements y = A x + noise.\n\n"
         "Usage: pibinn VERB [ARGUMENTS]\n\nVerbs:\n";
     for (const Verb& verb : all_verbs())
-        text += fmt::format("  {:<10}{}\n", verb.name, verb.summary);
+        text += fmt::format("  {:<15}{}\n", verb.name, verb.summary);
     return text +
            "\nOptions:\n"
-           "  --help    show this help; 'pibinn VERB --help' shows that of a verb\n"
-           "  --version show version, compiler, BLAS, kernels and devices\n\n"
+           "  --help         show this help; 'pibinn VERB --help' shows that of a verb\n"
+           "  --version      show version, compiler, BLAS, kernels and devices\n\n"
            "Example: pibinn demo --out demo\n";
 }
 

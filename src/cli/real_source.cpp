@@ -47,10 +47,8 @@ std::string noise_text(const RealConfig& real) {
 }
 
 std::string skipped_note(const std::vector<std::string>& skipped, const std::string& folder) {
-    constexpr std::size_t most = 8;
     std::string note = fmt::format("skipped {} file(s) of '{}':", skipped.size(), folder);
-    for (std::size_t i = 0; i < std::min(most, skipped.size()); ++i) note += "\n  " + skipped[i];
-    if (skipped.size() > most) note += fmt::format("\n  and {} more", skipped.size() - most);
+    for (const std::string& file : skipped) note += "\n  " + file;
     return note;
 }
 
@@ -143,10 +141,30 @@ Problem load_signals(const Config& config, ThreadPool& pool) {
     return problem;
 }
 
-std::string notes_text(const Problem& problem) {
+std::string short_notes(const Problem& problem) {
+    constexpr std::ptrdiff_t most = 5;
     std::string text;
-    for (const std::string& note : problem.notes) text += note + "\n";
+    for (const std::string& note : problem.notes) {
+        std::ptrdiff_t lines = 0;
+        const std::ptrdiff_t all = std::count(note.begin(), note.end(), '\n');
+        if (!text.empty()) text += "; ";
+        for (const char c : note) {
+            if (c == '\n' && ++lines > most) break;
+            if (c != '\n')
+                text += c;
+            else if (lines > 1)
+                text += ',';
+        }
+        if (all > most) text += fmt::format(", and {} more", all - most);
+    }
+    // Lists are indented by two in the note itself.
+    for (std::size_t at = 0; (at = text.find("  ", at)) != std::string::npos;) text.erase(at, 1);
     return text;
+}
+
+double link_density(const Structure& structure) {
+    return static_cast<double>(structure.links()) /
+           (static_cast<double>(structure.rows()) * static_cast<double>(structure.cols()));
 }
 
 }  // namespace pibinn::cli

@@ -17,7 +17,10 @@ Problem load_signals(const Config& config, ThreadPool& pool);
 /// The basis that a configuration names, for signals of n entries.
 Basis load_basis(const RealConfig& real, std::size_t n);
 
-/// What a person should know of how a problem came about, a line each; empty when all went well.
-std::string notes_text(const Problem& problem);
+/// What a person should know of how a problem came about, all of it on one line, long lists cut
+/// short; empty when all went well.
+std::string short_notes(const Problem& problem);
+/// The share of links that a mask has.
+double link_density(const Structure& structure);
 
 }  // namespace pibinn::cli

@@ -76,12 +76,15 @@ Outcome recover_layers(const Model& model, ArrayRows& rows, const std::string& o
 }  // namespace
 
 void run_recover(const Arguments& arguments) {
-    CommandLine line("recover",
-                     "Recovers signals from measurements with a model. The output is float32, one "
-                     "signal a row; a model with a basis gives signals, not coefficients. A .npy "
-                     "file may be larger than memory. With --layers all the output is an .npz "
-                     "archive of x1 .. xK, the estimate after every layer.",
-                     "pibinn recover model.safetensors --in y.npy --out x.npy");
+    CommandLine line(
+        "recover",
+        "Recovers signals from measurements with a model. The output is float32, one "
+        "signal a row; a model with a basis gives signals, not coefficients, and one of "
+        "normalize = \"patch\" gives them without their own mean, which was not "
+        "measured. A .npy "
+        "file may be larger than memory. With --layers all the output is an .npz "
+        "archive of x1 .. xK, the estimate after every layer.",
+        "pibinn recover model.safetensors --in y.npy --out x.npy");
     std::string model_file, in, out, layers = "last", kernel = "auto";
     line.required("MODEL", model_file, "model file (.safetensors)");
     line.required("--in", in, "measurements, one a row (.npy, .npz, .mat, .csv, FILE:NAME)");
@@ -94,6 +97,7 @@ void run_recover(const Arguments& arguments) {
     const bool all = parse_layers(layers);
     const std::string used_kernel = use_kernel(kernel);
     require_output(out, {all ? ".npz" : ".npy"});
+    require_other_file(out, {model_file, in});
 
     const Model model = load_model(model_file);
     ArrayRows y(in);
@@ -102,6 +106,10 @@ void run_recover(const Arguments& arguments) {
     const Outcome outcome =
         all ? recover_layers(model, y, out, pool) : recover_rows(model, y, out, console, pool);
 
+    if (model.domain.normalize == Normalize::patch)
+        console.note(
+            "the model was trained with normalize = \"patch\": every signal comes back without its "
+            "own mean, which you must add");
     console.say(fmt::format("{}: {} signals of {} entries{}, {:.2f} microseconds each\n", out,
                             outcome.signals, model.op.cols(),
                             all ? fmt::format(" after each of {} layers", outcome.layers) : "",

@@ -111,6 +111,8 @@ void run_recover_image(const Arguments& arguments) {
     require_output(out, {".png"});
     const std::string beside = beside_name(out);
     require_output(beside, {".png"});
+    for (const std::string& written : {out, beside})
+        require_other_file(written, {model_file, photo});
 
     const Model model = load_model(model_file);
     require_patch_model(model, model_file);
@@ -127,8 +129,12 @@ void run_recover_image(const Arguments& arguments) {
     constexpr std::size_t window = 11;  // of SSIM
     const std::size_t least = std::max(side, window);
     if (original.rows() < least || original.cols() < least)
-        fail_input(fmt::format("'{}' has {} x {} pixels", photo, original.cols(), original.rows()),
-                   fmt::format("give a picture of at least {0} x {0}", least));
+        fail_input(
+            fmt::format("'{}' has {} x {} pixels, but {}", photo, original.cols(), original.rows(),
+                        side > window
+                            ? fmt::format("a patch has {0} x {0}", side)
+                            : fmt::format("SSIM looks through a window of {0} x {0}", window)),
+            fmt::format("give a picture of at least {0} x {0}", least));
     ThreadPool pool(line.threads());
     const Pictures pictures = recover_picture(model, std::move(original), step, noise_std,
                                               seed.value_or(1), console, pool);

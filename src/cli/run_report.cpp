@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/real_source.hpp"
 #include "core/file.hpp"
 #include "pibinn/image.hpp"
 #include "pibinn/version.hpp"
@@ -86,6 +87,8 @@ std::string run_report(const TrainingRun& run, const std::vector<SeedRun>& seeds
     const Model& model = first.result.model;
     TrainingReport report;
     report.problem = problem_line(run.config, first.problem);
+    if (const std::string notes = short_notes(first.problem); !notes.empty())
+        report.problem += fmt::format("; {}", notes);
     report.structure = model.op.structure().kind();
     report.m = model.op.rows();
     report.n = model.op.cols();
@@ -129,7 +132,13 @@ std::string problem_line(const Config& whole, const Problem& problem) {
                                                   100 * config.spec.prior.density)
                                     : fmt::format("synthetic signals on a fixed support of {}",
                                                   config.spec.prior.support.size());
-    return fmt::format("{}, {}; {} signals to train on, {} to test", signals, noise,
+    // The last links of a drawn mask are those that leave no row or column without one.
+    const Structure& s = problem.op.structure();
+    const std::string mask =
+        s.kind() == StructureKind::mask
+            ? fmt::format(", a mask with {:.3g} % of the links", 100 * link_density(s))
+            : "";
+    return fmt::format("{}{}, {}; {} signals to train on, {} to test", signals, mask, noise,
                        problem.train.x.rows(), problem.test.x.rows());
 }
 

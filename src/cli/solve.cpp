@@ -127,6 +127,8 @@ void run_solve(const Arguments& arguments) {
     options.require_fitting(line, kind);
     if (options.repeat == 0) fail_usage("--repeat 0", "give the number of blocks");
     require_output(options.out, {".npy"});
+    require_other_file(options.out,
+                       {options.operator_file, options.in, options.train_signals, options.signals});
 
     const Operator op = load_operator(options.operator_file,
                                       parse_structure_kind(options.structure), options.repeat);

@@ -3,7 +3,6 @@
 #include "cli/comparison.hpp"
 #include "cli/model_text.hpp"
 #include "cli/options.hpp"
-#include "cli/real_source.hpp"
 #include "cli/run_folder.hpp"
 #include "cli/run_report.hpp"
 #include "cli/training_run.hpp"
@@ -66,9 +65,9 @@ void run_train(const Arguments& arguments) {
     const ordered_json summary = write_results(run, seeds, comparison, pool);
 
     console.say(fmt::format(
-        "{}{}\ntest nmse {:.2f} dB, training nmse {:.2f} dB{}{}\n\n{}\n{}\nWritten: {}\n",
-        notes_text(first.problem), model_line(first.result.model),
-        summary["test_nmse_db"].get<double>(), summary["train_nmse_db"].get<double>(),
+        "{}\ntest nmse {:.2f} dB, training nmse {:.2f} dB{}{}\n\n{}\n{}\nWritten: {}\n",
+        model_line(first.result.model), summary["test_nmse_db"].get<double>(),
+        summary["train_nmse_db"].get<double>(),
         seeds.size() > 1 ? fmt::format(" (mean of {} seeds; test deviation {:.2f} dB)",
                                        seeds.size(), summary["std"]["test_nmse_db"].get<double>())
                          : "",

@@ -20,6 +20,11 @@ ProgressSink TrainingBar::sink(std::uint64_t work, const std::string& label) {
     };
 }
 
+void TrainingBar::note(std::string_view text) {
+    const std::lock_guard lock(mutex_);
+    console_.note(text);
+}
+
 std::uint64_t TrainingBar::done() const {
     const std::lock_guard lock(mutex_);
     std::uint64_t sum = 0;

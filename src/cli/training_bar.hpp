@@ -21,6 +21,9 @@ public:
     /// For one training, each epoch of which is so much work; `label` says which it is.
     ProgressSink sink(std::uint64_t work = 1, const std::string& label = {});
 
+    /// A line above the bar.
+    void note(std::string_view text);
+
     std::uint64_t done() const;
     std::uint64_t total() const { return total_; }
     bool stopped() const { return interrupt_.raised(); }

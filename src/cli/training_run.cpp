@@ -8,6 +8,7 @@
 #include "cli/model_text.hpp"
 #include "cli/options.hpp"
 #include "cli/problem_source.hpp"
+#include "cli/real_source.hpp"
 #include "cli/run_folder.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/version.hpp"
@@ -55,6 +56,8 @@ ordered_json problem_json(const TrainingRun& run, const Problem& problem) {
         {"train", problem.train.x.rows()}, {"test", problem.test.x.rows()},
         {"noise_std", problem.noise_std},  {"data", data_fingerprint(problem)}};
     if (config.kind == ProblemKind::synthetic) json["density"] = config.spec.prior.density;
+    const Structure& s = problem.op.structure();
+    if (s.kind() == StructureKind::mask) json["mask_density"] = link_density(s);
     if (!problem.domain.plain()) add_domain(json, problem.domain);
     if (config.kind == ProblemKind::images || config.kind == ProblemKind::signals) {
         json["noise_std"] = *config.real.noise_std;
@@ -89,6 +92,8 @@ std::vector<SeedRun> train_seeds(const TrainingRun& run, TrainingBar& bar, std::
         seed.result.finished = false;
         if (bar.stopped()) return;
         seed.problem = make_problem(config, pool);
+        // One of several trainings on a problem leaves this to who started them.
+        if (i == 0 && run.label.empty()) bar.note(short_notes(seed.problem));
         Operator physics = seed.problem.op;
         seed.problem.op = network_operator(config, physics);
         TrainJob job;

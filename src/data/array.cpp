@@ -39,6 +39,8 @@ constexpr std::array<std::string_view, 4> kSuffixes{".npy", ".npz", ".mat", ".cs
 
 }  // namespace
 
+std::string array_file(const std::string& place) { return split_place(place).file; }
+
 bool names_array(std::string_view word) {
     const std::string file = split_place(std::string(word)).file;
     return std::any_of(kSuffixes.begin(), kSuffixes.end(),

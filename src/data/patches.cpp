@@ -16,6 +16,7 @@ namespace fs = std::filesystem;
 
 // The paper's: 300 pictures, 25 patches each, 6000 to train and 1500 to test.
 constexpr std::size_t kMostImages = 300;
+constexpr std::string_view kTooSmall = "smaller than a patch";
 
 /// The folder of pictures of a BSDS500 download, whichever level of it is named.
 fs::path pictures_folder(const fs::path& folder) {
@@ -37,9 +38,14 @@ std::vector<fs::path> list_pictures(const fs::path& folder, std::vector<std::str
     std::vector<fs::path> files;
     fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied,
                                         code);
-    for (const fs::recursive_directory_iterator end; !code && at != end; at.increment(code))
-        if (at->is_regular_file(code) && !at->path().filename().string().starts_with('.'))
+    for (const fs::recursive_directory_iterator end; !code && at != end; at.increment(code)) {
+        if (at->path().filename().string().starts_with('.')) continue;
+        std::error_code own;  // of this entry: the walk goes on
+        if (at->is_regular_file(own))
             files.push_back(at->path());
+        else if (at->is_symlink(own) && !at->exists(own))
+            skipped.push_back(relative_name(at->path(), folder) + ": a link to nothing");
+    }
     std::sort(files.begin(), files.end());
     std::vector<fs::path> pictures;
     for (const fs::path& file : files)
@@ -74,10 +80,13 @@ struct Wanted {
 
 /// What was not said: all patches of the pictures that are left, four fifths of them to train.
 Wanted wanted_patches(const PatchSpec& spec, std::size_t images) {
+    const std::size_t all = images * spec.per_image;
     const auto left = [&](std::size_t patches) {
+        if (!spec.split_by_image) return all - std::min(all, patches);
         return (images - std::min(images, images_for(patches, spec))) * spec.per_image;
     };
-    const std::size_t most = images * 4 / 5 * spec.per_image;
+    std::size_t most = images * 4 / 5 * spec.per_image;
+    if (most == 0 && !spec.split_by_image) most = all * 4 / 5;  // one picture is enough
     Wanted wanted;
     wanted.train = spec.train ? *spec.train : spec.test ? left(*spec.test) : most;
     wanted.test = spec.test.value_or(left(wanted.train));
@@ -107,8 +116,8 @@ Draw draw_from(const std::vector<fs::path>& pictures, const fs::path& folder, co
         try {
             const Image image = read_image(pictures[index]);
             if (image.rows() < spec.side || image.cols() < spec.side) {
-                skipped.push_back(fmt::format("{}: {} x {} pixels, smaller than a patch", name,
-                                              image.cols(), image.rows()));
+                skipped.push_back(fmt::format("{}: {} x {} pixels, {}", name, image.cols(),
+                                              image.rows(), kTooSmall));
                 continue;
             }
             const std::size_t first = draw.images * spec.per_image;
@@ -120,6 +129,17 @@ Draw draw_from(const std::vector<fs::path>& pictures, const fs::path& folder, co
         }
     }
     return draw;
+}
+
+/// What to do about it depends on why there are so few.
+std::string too_few_hint(const std::vector<fs::path>& pictures, std::size_t usable,
+                         const std::vector<std::string>& skipped) {
+    if (pictures.empty()) return "set problem.path to a folder of JPEG or PNG pictures";
+    const bool small = std::any_of(skipped.begin(), skipped.end(),
+                                   [](const std::string& why) { return why.ends_with(kTooSmall); });
+    if (usable == 0 && small) return "give larger pictures, or lower problem.patch";
+    if (usable == 0) return "give pictures that are not damaged";
+    return "add pictures, raise problem.patches, or lower problem.train and problem.test";
 }
 
 }  // namespace
@@ -137,11 +157,11 @@ PatchSet draw_patches(const PatchSpec& spec, std::uint64_t seed) {
     if (draw.images < need || wanted.train == 0 || wanted.test == 0)
         fail_input(
             fmt::format("'{}' holds {} usable pictures, but {} are needed{}", folder.string(),
-                        draw.images, std::max<std::size_t>(need, 2),
+                        draw.images, std::max<std::size_t>(need, spec.split_by_image ? 2 : 1),
                         set.skipped.empty() ? ""
                                             : fmt::format(" ({} files skipped, such as {})",
                                                           set.skipped.size(), set.skipped.back())),
-            "add pictures, raise problem.patches, or lower problem.train and problem.test");
+            too_few_hint(pictures, draw.images, set.skipped));
 
     // Patches in any order; but by image, those to train on come before the others and picture by
     // picture, so that the last rows can be kept back for validation.

@@ -88,9 +88,9 @@ Batch read_ids(const std::string& file, std::size_t rows, const std::string& of)
         ids = std::move(column);
     }
     if (ids.rows() != rows)
-        fail_input(fmt::format("'{}' has ids of {} rows, '{}' has {} segments", file, ids.rows(),
-                               of, rows),
-                   "give one row of ids for each segment");
+        fail_input(fmt::format("'{}' has ids of {} rows, '{}' has {} segments", file,
+                               ids.rows() == 1 ? ids.cols() : ids.rows(), of, rows),
+                   "give one row of ids for each segment, or a list of as many ids");
     return ids;
 }
 
@@ -152,6 +152,10 @@ void find_segments(const fs::path& folder, SegmentSpec& spec) {
         fail_usage(fmt::format("artefact '{}' is looked for in a folder", spec.artefact),
                    "set problem.path to it, or problem.artefact to a file");
     spec.artefact = in_folder(name + "_all_epochs.npy");
+    // Where the segments are missing too, that is told first, by who reads them.
+    if (!fs::exists(spec.artefact) && fs::exists(array_file(spec.clean)))
+        fail_io(fmt::format("cannot open '{}': there is no such file", spec.artefact),
+                "set problem.artefact to a file of artefacts, or to \"none\" to do without");
     if (spec.artefact_ids.empty()) spec.artefact_ids = ids_of(name);
 }
 

@@ -163,6 +163,14 @@ def test_a_finished_comparison_resumes_to_itself_and_can_grow(tmp_path):
             assert again[key] == row[key]
 
 
+def test_a_comparison_does_not_lose_a_finished_scheme(tmp_path):
+    text = succeed("compare", *TINY, *SHORT, *TWO, "--out", tmp_path / "c")
+    assert "\n* the PIBiNN: one bit a link" in text
+    line = refuse("compare", *TINY, *SHORT, "--weights", "one-bit", "--architecture", "unrolled",
+                  "--resume", "--out", "c", cwd=tmp_path)
+    assert "also holds ternary-dense" in line
+
+
 def test_told_to_stop_it_keeps_what_is_finished_and_says_how_to_go_on(tmp_path):
     long = ["compare", *TINY, *REPEATED, *TWO, *sets(
         "train.checkpoint_seconds=0", "train.stage.pretrain.epochs=30",
@@ -205,6 +213,10 @@ def test_told_to_stop_it_keeps_what_is_finished_and_says_how_to_go_on(tmp_path):
     (["--architecture", "fcn"], ["--architecture: unknown word 'fcn'", "choose one of unrolled"]),
     (["--architecture", "fcn-relu", "--weights", "ternary"], ["none are asked for"]),
     (["--seeds", "-1"], ["--seeds", "-1"]),
+    (["--seeds", "0"], ["--seeds 0", "1 or more"]),
+    (["--weights", ""], ["--weights is an empty list"]),
+    (["--structure", ""], ["--structure is an empty list"]),
+    (["--architecture", ""], ["--architecture is an empty list"]),
     (["--set", "train.stage.joind.epochs=2"], ["no stage 'joind'", "did you mean 'joint'?"]),
     (["--set", "train.stage.joint.projection=l1", "--weights", "ternary"],
      ["scheme ternary on repeated", "needs the two levels"]),

@@ -1,5 +1,6 @@
 """The walks of docs/guide.md, with files made as it says and commands as they are written."""
 
+import json
 import re
 import shlex
 
@@ -16,7 +17,7 @@ QUICK = sets("train.stage.pretrain.epochs=3", "train.stage.joint.epochs=3",
 RESULTS = {
     "Your own photos": ["photo-recovered.png", "photo-recovered-side-by-side.png",
                         "run-photos/report.html"],
-    "Your own EEG": ["run-eeg/report.html", "run-eeg/model.npz"],
+    "Your own EEG": ["run-eeg/report.html", "run-eeg/model.npz", "recovered.npy"],
     "Your own matrix": ["run-matrix/model.safetensors", "x_new.npy"],
 }
 
@@ -32,7 +33,7 @@ def test_a_walk_works_as_written(title, tmp_path, monkeypatch):
     (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     exec(compile(code, title, "exec"), {})
     commands = re.findall(r"^    build/pibinn (.*)$", text, re.MULTILINE)
-    assert len(commands) >= 2
+    assert len(commands) >= 2 and commands == re.findall(r"^    \S*pibinn (.*)$", text, re.MULTILINE)
     for command in commands:
         words = shlex.split(command)
         succeed(*words, *(QUICK if words[0] == "train" else []), cwd=tmp_path)
@@ -40,6 +41,17 @@ def test_a_walk_works_as_written(title, tmp_path, monkeypatch):
         assert name in tree(tmp_path)
     if title == "Your own photos":
         assert read_png(tmp_path / "photo-recovered.png").shape == (96, 128)
+    if title == "Your own EEG":
+        test = json.loads(succeed("eval", "run-eeg/model.safetensors", "--signals",
+                                  "eeg-data/x_test.npy", "--measurements", "eeg-data/y_test.npy",
+                                  "--json", "-", cwd=tmp_path))
+        summary = json.loads((tmp_path / "run-eeg" / "summary.json").read_text())
+        assert abs(test["nmse_db"] - summary["test_nmse_db"]) < 1e-3
+        x, found = load(tmp_path / "eeg-data" / "x_test.npy"), load(tmp_path / "recovered.npy")
+        assert found.shape == x.shape and np.sum((found - x) ** 2) < np.sum(x ** 2)
+        model, c = load(tmp_path / "run-eeg" / "model.npz"), load(tmp_path / "eeg-data" / "c_test.npy")
+        np.testing.assert_allclose(model["deviation"] * c @ model["basis"].T + model["mean"], x,
+                                   atol=1e-4)
     if title == "Your own matrix":
         assert load(tmp_path / "x_new.npy").shape == (500, 64)
 
@@ -57,9 +69,10 @@ def test_a_structured_matrix_from_file_to_recovered_signals(tmp_path, monkeypatc
     steps = re.findall(r"```python\n(.*?)```|^    build/pibinn ([^\n]*)$", text,
                        re.DOTALL | re.MULTILINE)
     assert len(steps) == 8
-    names, said = {}, ""
+    said = ""
     for program, command in steps:
         if program:
+            names = {}  # each piece is a script of its own
             exec(program, names)
         else:
             words = shlex.split(command)

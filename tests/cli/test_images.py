@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from conftest import SHORT, contents, load, refuse, sets, succeed
+from conftest import SHORT, contents, load, refuse, run, sets, succeed
 from pictures import disc_picture, png_bytes, psnr, read_png, ssim
 
 IMAGES = sets("problem.kind=images", "problem.path=photos", "model.layers=3", "train.batch=20")
@@ -58,11 +58,13 @@ def test_the_psnr_of_the_summary_is_that_of_the_pixels(trained):
     k, i = np.mgrid[0:8, 0:8]
     dct = np.sqrt(2 / 8) * np.cos(np.pi * (2 * i + 1) * k / 16)
     dct[0] /= np.sqrt(2)
-    c = load(work / "set" / "x_test.npy").reshape(-1, 8, 8)
+    c = load(work / "set" / "c_test.npy").reshape(-1, 8, 8)
     problem = summary["problem"]
     pixels = np.einsum("ki,nkl,lj->nij", dct, c, dct) * problem["deviation"] + problem["mean"]
     assert -1e-4 < pixels.min() and pixels.max() < 1 + 1e-4
     assert np.allclose(np.round(255 * pixels), 255 * pixels, atol=1e-2), "pixels of 8-bit pictures"
+    np.testing.assert_allclose(load(work / "set" / "x_test.npy").reshape(-1, 8, 8), pixels,
+                               atol=1e-5)
     found = load(work / "pixels.npy").reshape(-1, 8, 8)
     assert abs(psnr(pixels, found) - summary["test_psnr_db"]) < 0.01
 
@@ -169,12 +171,23 @@ def test_bad_files_of_a_folder_are_named_and_skipped(tmp_path):
     (tmp_path / "photos" / "cut.png").write_bytes(good[:len(good) // 2])
     (tmp_path / "photos" / "small.png").write_bytes(png_bytes(disc_picture(1)[:6]))
     (tmp_path / "photos" / "cut.jpg").write_bytes(JPEG[:-40])
-    text = succeed("train", *IMAGES, *SHORT, "--out", "run", cwd=tmp_path)
-    assert "skipped 4 file(s) of 'photos'" in text
-    for name in ("notes.txt: not a JPEG", "cut.png: ", "small.png: 64 x 6 pixels", "cut.jpg: "):
-        assert name in text
+    (tmp_path / "photos" / "gone.png").symlink_to("nowhere.png")
+    names = ["notes.txt: not a JPEG", "cut.png: ", "small.png: 64 x 6 pixels", "cut.jpg: ",
+             "gone.png: a link to nothing"]
+    told = run("train", *IMAGES, *SHORT, "--out", "run", cwd=tmp_path)
+    assert told.returncode == 0 and told.stderr.count("\n") == 1
+    page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8").replace("&#39;", "'")
     problem = json.loads((tmp_path / "run" / "summary.json").read_text())["problem"]
-    assert problem["train"] + problem["test"] == 100 and "notes.txt" in problem["notes"][0]
+    assert problem["train"] + problem["test"] == 100
+    assert told.stderr.startswith("pibinn: note: skipped 5 file(s) of 'photos': ")
+    for text in (told.stderr, page, problem["notes"][0]):
+        assert "skipped 5 file(s) of 'photos'" in text and all(name in text for name in names)
+    for k in range(9):
+        (tmp_path / "photos" / f"more{k}.txt").write_text("hello")
+    told = run("train", *IMAGES, *SHORT, "--out", "again", cwd=tmp_path)
+    notes = json.loads((tmp_path / "again" / "summary.json").read_text())["problem"]["notes"][0]
+    assert ", and 9 more\n" in told.stderr and all(f"more{k}.txt" in notes for k in range(9))
+    assert run("sample", *IMAGES, "--out", "s", "--quiet", cwd=tmp_path).stderr == ""
 
 
 def test_pictures_of_every_kind_are_used(tmp_path):
@@ -205,8 +218,11 @@ def test_pictures_of_every_kind_are_used(tmp_path):
 
 @pytest.mark.parametrize("options, words", [
     (["problem.path=nowhere"], ["'nowhere' is not a folder"]),
-    (["problem.path=empty"], ["0 usable pictures, but 2 are needed"]),
-    (["problem.path=tiny"], ["0 usable pictures", "smaller than a patch"]),
+    (["problem.path=empty"], ["0 usable pictures, but 2 are needed", "problem.path"]),
+    (["problem.path=tiny"], ["0 usable pictures", "smaller than a patch", "; give larger"]),
+    (["problem.split=row"], ["not split by row", "image or patch"]),
+    (["train.augment=signs"], ["basis is dct2", "noise"]),
+    (["problem.noise_std=0", "train.augment=noise"], ["neither noise nor artefacts"]),
     (["problem.train=6000"], ["3 usable pictures, but 240 are needed"]),
     (["problem.patch=49"], ["0 usable pictures", "smaller than a patch"]),
     (["problem.patch=0"], ["problem.patch"]),
@@ -243,7 +259,7 @@ def test_a_kind_without_its_folder_is_refused(tmp_path):
     (["m.safetensors", "missing.jpg"], ["missing.jpg"]),
     (["m.safetensors", "notes.txt"], ["not a JPEG or PNG"]),
     (["m.safetensors", "cut.jpg"], ["cut.jpg", "damaged"]),
-    (["m.safetensors", "small.png"], ["64 x 6", "11 x 11"]),
+    (["m.safetensors", "small.png"], ["64 x 6", "SSIM", "11 x 11"]),
     (["plain.safetensors", "good.png"], ["does not recover patches", "images"]),
     (["m.safetensors", "good.png", "--stride", "9"], ["--stride 9", "1 to 8"]),
     (["m.safetensors", "good.png", "--stride", "0"], ["--stride 0"]),
@@ -265,3 +281,20 @@ def test_recover_image_refuses_what_does_not_fit(arguments, words, tmp_path):
 
 def test_help_shows_an_example(tmp_path):
     assert "pibinn recover-image model.safetensors photo.jpg" in succeed("recover-image", "--help")
+
+
+def test_one_picture_is_enough_where_patches_are_split(tmp_path):
+    write_photos(tmp_path / "photos", 1)
+    text = succeed("sample", *IMAGES, *sets("problem.split=patch"), "--out", "set", cwd=tmp_path)
+    assert "20 training and 5 test" in text
+
+
+def test_a_mean_that_was_not_measured_is_told(tmp_path):
+    write_photos(tmp_path / "photos", 3)
+    own = sets("problem.normalize=patch")
+    succeed("init", *IMAGES, *own, "--out", "m.safetensors", cwd=tmp_path)
+    succeed("sample", *IMAGES, *own, "--out", "set", cwd=tmp_path)
+    told = run("recover", "m.safetensors", "--in", "set/y_test.npy", "--out", "x.npy", cwd=tmp_path)
+    assert told.returncode == 0 and "without its own mean" in told.stderr
+    assert np.abs(load(tmp_path / "x.npy").mean(1)).max() > 0
+    assert np.abs(load(tmp_path / "set" / "x_test.npy").mean(1)).max() < 1e-5

@@ -1,4 +1,4 @@
-"""Real pictures and segments, where they are: $PIBINN_DATA, or shared/data beside the repository."""
+"""Real pictures and segments, where $PIBINN_DATA says, or a sibling folder `shared/data` has them."""
 
 import json
 import os

@@ -48,23 +48,23 @@ def test_the_summary_and_the_report_tell_the_protocol(folder):
 
 def measured(folder, *options):
     succeed("sample", *SIGNALS, *sets(*options), "--out", "set", cwd=folder)
-    return {name: load(folder / "set" / f"{name}.npy") for name in ("A", "x_train", "y_train")}
+    return {name: load(folder / "set" / f"{name}.npy") for name in ("A", "c_train", "y_train")}
 
 
 def test_targets_are_clean_and_measurements_contaminated_at_the_ratio(folder):
     for snr in (3, 20):
         s = measured(folder, "problem.path=.", "problem.m=32", f"problem.snr_db={snr}")
         disturbed = np.linalg.solve(s["A"].astype("f8"), s["y_train"].T.astype("f8")).T
-        x = s["x_train"].astype("f8")
+        x = s["c_train"].astype("f8")
         ratio = np.sum(x ** 2, 1) / np.sum((disturbed - x) ** 2, 1)
         np.testing.assert_allclose(10 * np.log10(ratio), snr, atol=0.1)
     s = measured(folder, "problem.path=.", "problem.m=32", "problem.snr_db=[5, 10]")
     disturbed = np.linalg.solve(s["A"].astype("f8"), s["y_train"].T.astype("f8")).T
-    x = s["x_train"].astype("f8")
+    x = s["c_train"].astype("f8")
     ratio = 10 * np.log10(np.sum(x ** 2, 1) / np.sum((disturbed - x) ** 2, 1))
     assert 4.9 < ratio.min() < 6 and 9 < ratio.max() < 10.1
     s = measured(folder, "problem.path=.", "problem.artefact=none")
-    np.testing.assert_allclose(s["y_train"], s["x_train"] @ s["A"].T, atol=1e-4)
+    np.testing.assert_allclose(s["y_train"], s["c_train"] @ s["A"].T, atol=1e-4)
 
 
 def test_no_recording_is_on_both_sides(folder):
@@ -124,6 +124,13 @@ def test_other_artefacts_and_ids_of_ones_own(folder):
     ({}, ["problem.train=300"], ["200 segments"]),
     ({}, ["problem.artefact=ecg"], ["artefact 'ecg'", "eog"]),
     ({}, ["problem.artefact=missing.npy"], ["missing.npy"]),
+    ({"EEG_source_ids": np.ones(199)}, [], ["ids of 199 rows", "200 segments"]),
+    ({}, ["problem.artefact=none", "problem.snr_db=5"], ["problem.snr_db", "no artefact"]),
+    ({}, ["problem.split=image"], ["not split by image", "recording or row"]),
+    ({}, ["problem.repeat=2"], ["problem.repeat", "structure"]),
+    ({}, ["train.augment=roll"], ["basis is dct", "noise"]),
+    ({}, ["problem.artefact=none", "train.augment=noise"], ["neither noise nor artefacts"]),
+    ({"EEG_all_epochs": np.zeros((200, 32))}, ["problem.normalize=none"], ["signals", "are zero"]),
     ({}, ["problem.snr_db=[20, 5]"], ["upside down"]),
     ({}, ["problem.snr_db=[20]"], ["a number or two"]),
     ({}, ["problem.snr_db=nan"], ["problem.snr_db"]),
@@ -143,7 +150,7 @@ def test_bad_segments_are_refused(change, options, words, folder):
 def test_missing_files_are_refused(folder):
     (folder / "EOG_all_epochs.npy").unlink()
     line = refuse("train", *SIGNALS, *sets("problem.path=."), "--out", "run", cwd=folder)
-    assert "EOG_all_epochs.npy" in line
+    assert "EOG_all_epochs.npy" in line and '"none"' in line
     line = refuse("train", *SIGNALS, *sets("problem.path=nowhere"), "--out", "run", cwd=folder)
     assert "EEG_all_epochs.npy" in line
     line = refuse("train", *SIGNALS, "--out", "run", cwd=folder)

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from conftest import SHORT, load, sets, succeed, tree
+from conftest import SHORT, load, refuse, sets, succeed, tree
 
 DRAW = np.random.default_rng(5)
 
@@ -177,3 +177,26 @@ def test_a_drawn_mask_has_the_density_asked_for(tmp_path):
     assert result["links"] == np.count_nonzero(a)
     assert abs(result["links"] / 20000 - 0.2) < 0.02
     assert a.any(axis=0).all() and a.any(axis=1).all()
+
+
+def test_a_run_tells_the_density_that_its_mask_has(tmp_path):
+    options = sets("problem.structure=mask", "problem.m=6", "problem.n=10", "problem.train=60",
+                   "problem.test=5", "problem.mask_density=0.01", "model.layers=2",
+                   "train.stage.pretrain.epochs=1", "train.stage.joint.epochs=1",
+                   "train.stage.stage2.epochs=1")
+    summary = json.loads(succeed("train", *options, "--out", "run", "--json", "-", cwd=tmp_path))
+    density = summary["problem"]["mask_density"]
+    # Every column has a link, so that 1 % is out of reach.
+    assert density == summary["model"]["links"] / 2 / 60 and density >= 10 / 60
+    assert f"a mask with {100 * density:.3g} % of the links" in \
+        (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+
+
+def test_structure_is_found_in_a_matrix_of_any_format(tmp_path):
+    a = np.kron(np.eye(2), np.random.default_rng(1).normal(size=(4, 6)))
+    np.save(tmp_path / "A.npy", a)
+    np.savetxt(tmp_path / "A.csv", a.astype("f4"), delimiter=",", fmt="%.9g")
+    one, other = (json.loads(succeed("inspect", name, "--structure", "--out", f"{name}-out",
+                                     "--json", "-", cwd=tmp_path)) for name in ("A.npy", "A.csv"))
+    assert one == other and one["smallest"]["structure"] == "repeated"
+    assert "add --structure" in refuse("inspect", "A.csv", cwd=tmp_path)

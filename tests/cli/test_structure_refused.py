@@ -76,7 +76,7 @@ def test_a_mask_needs_a_share_of_links(density, tmp_path):
     (["A.npy", "--structure", "--zero-below", "-1"], ["--zero-below -1"]),
     (["A.npy", "--structure", "--zero-below", "nan"], ["--zero-below nan"]),
     (["A.npy", "--structure", "--zero-below", "1e9"], ["row", "nothing but zeros"]),
-    (["A.npy", "--structure", "--out", "."], ["write over"]),
+    (["A.npy", "--structure", "--out", "."], ["would overwrite"]),
     (["none.npy", "--structure"], ["none.npy"]),
 ])
 def test_inspections_that_do_not_fit_are_refused(options, words, work):

@@ -174,7 +174,8 @@ def augment_of(folder, *settings):
     epochs = sets("train.stage.pretrain.epochs=2")
     train(folder / "default", *FLOAT, *sets(*settings), epochs=epochs)
     found = []
-    for augment in ("none", "signs", "roll", "noise"):
+    noisy = any(setting.startswith("problem.noise_std") for setting in settings)
+    for augment in ("none", "signs", "roll", *(["noise"] if noisy else [])):
         train(folder / augment, *FLOAT, *sets(*settings, f"train.augment={augment}"), epochs=epochs)
         if history(folder / augment) == history(folder / "default"):
             found.append(augment)

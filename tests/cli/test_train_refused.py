@@ -115,6 +115,32 @@ def test_given_measurements_are_not_replaced_by_an_augment(tmp_path):
     assert "train.augment" in line and "y.npy" in line
 
 
+def test_augments_without_sense_or_effect_are_refused(tmp_path):
+    rng = np.random.default_rng(0)
+    for name, shape in (("A", (4, 6)), ("x", (300, 6))):
+        np.save(tmp_path / f"{name}.npy", rng.normal(size=shape))
+    arrays = sets("problem.kind=arrays", "problem.path=.")
+    for augment in ("roll", "signs"):
+        line = refused(tmp_path, *arrays, *sets("problem.basis=dct", f"train.augment={augment}"))
+        assert "basis is dct" in line and line.endswith('use augment "none"')
+    assert "neither noise" in refused(tmp_path, *arrays, *sets("train.augment=noise"))
+    assert "neither noise" in refused(tmp_path, *sets("train.augment=noise"))
+    assert "no blocks" in refused(tmp_path, *arrays, *sets("problem.repeat=2"))
+
+
+@pytest.mark.parametrize("zeros, words", [(slice(0, 300), "240 training"),
+                                          (slice(240, 300), "60 test")])
+def test_signals_that_are_all_zero_are_refused_before_training(zeros, words, tmp_path):
+    x = np.ones((300, 6))
+    x[zeros] = 0
+    np.save(tmp_path / "A.npy", np.random.default_rng(0).normal(size=(4, 6)))
+    np.save(tmp_path / "x.npy", x)
+    arrays = sets("problem.kind=arrays", "problem.path=.")
+    long = sets("train.stage.pretrain.epochs=100000000")
+    line = refuse("train", *arrays, *long, "--out", "run", cwd=tmp_path, timeout=20)
+    assert f"all {words} signals of './x.npy' are zero" in line
+
+
 @pytest.fixture
 def finished(tmp_path):
     """A folder in which `run` holds a finished training."""

@@ -26,6 +26,8 @@ def test_help_lists_every_verb():
     text = succeed("--help")
     for verb in VERBS:
         assert re.search(rf"^  {verb} ", text, re.MULTILINE)
+    lines = text[text.index("Verbs:\n"):].split("\n\n")[0].split("\n")[1:]
+    assert all(re.match(r"  \S+ {2,}\w", line) for line in lines)
 
 
 @pytest.mark.parametrize("verb", VERBS)
