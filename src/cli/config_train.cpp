@@ -114,6 +114,9 @@ void set_augment(const Value& value, const ProblemConfig& problem, Recipe& recip
     if (recipe.augment == Augment::noise && !disturbed)
         value.fail("the problem has neither noise nor artefacts to draw anew",
                    "use augment \"none\", or set problem.noise_std");
+    if (recipe.augment == Augment::shift && problem.kind == ProblemKind::images)
+        value.fail("a patch shifted around its edges is no patch of a picture",
+                   "use augment \"noise\" or \"none\"");
     const bool changes_signals =
         recipe.augment == Augment::roll || recipe.augment == Augment::signs;
     const bool in_basis =
