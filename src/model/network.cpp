@@ -17,6 +17,9 @@ namespace {
 // More lanes than any machine this is meant for has cores for one training; each costs one
 // gradient.
 constexpr std::size_t kLanes = 8;
+// Numbers of a gradient that one task adds up over the lanes: enough to be worth a task, and few
+// enough to stay in the cache while lane after lane is added.
+constexpr std::size_t kNumbersPerTask = 16384;
 
 }  // namespace
 
@@ -103,26 +106,27 @@ double Network::gradient(const ParameterStore& effective, ConstBatchView y, Cons
     while (lane_gradients_.size() < kLanes) lane_gradients_.emplace_back(layout_);
     std::vector<double> losses(kLanes, 0.0);
     const std::size_t lanes = lanes_for(y_rows.rows);
-    for (std::size_t lane = 0; lane < lanes; ++lane) {
-        auto values = lane_gradients_[lane].values();
-        std::fill(values.begin(), values.end(), 0.0F);
-    }
+    std::vector<char> started(lanes, 0);
     for_lanes(y_rows.rows, pool,
               [&](std::size_t lane, std::size_t slot, std::size_t begin, std::size_t end) {
+                  auto values = lane_gradients_[lane].values();
+                  if (!started[lane]) std::fill(values.begin(), values.end(), 0.0F);
+                  started[lane] = 1;
                   losses[lane] +=
                       gradient_rows(slot, effective, y_rows.row_range(begin, end),
                                     target_rows.row_range(begin, end), loss,
                                     std::span<const float>(weights).subspan(begin, end - begin),
                                     lane_gradients_[lane]);
               });
-    auto total = gradient.values();
-    std::fill(total.begin(), total.end(), 0.0F);
-    double sum = 0;
-    for (std::size_t lane = 0; lane < lanes; ++lane) {
-        backend_.add(lane_gradients_[lane].values(), total);
-        sum += losses[lane];
-    }
-    return sum;
+    const auto total = gradient.values();
+    pool.run_chunks(
+        total.size(), kNumbersPerTask, [&](std::size_t, std::size_t begin, std::size_t end) {
+            const auto part = [&](auto values) { return values.subspan(begin, end - begin); };
+            std::fill(part(total).begin(), part(total).end(), 0.0F);
+            for (std::size_t lane = 0; lane < lanes; ++lane)
+                backend_.add(part(lane_gradients_[lane].values()), part(total));
+        });
+    return std::accumulate(losses.begin(), losses.end(), 0.0);
 }
 
 std::unique_ptr<Network> make_network(const NetworkSpec& spec, const Operator& op,
