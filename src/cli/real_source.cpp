@@ -39,6 +39,18 @@ std::string sensing_text(const ProblemConfig& problem, const Problem& made) {
                        problem.real.basis, to_string(*problem.real.normalize));
 }
 
+/// What patches and segments have in common. `Sets` holds the signals of both sides.
+template <class Sets>
+RealSignals signals_of(Sets& sets, const RealConfig& real, std::string where) {
+    RealSignals signals;
+    signals.train = std::move(sets.train);
+    signals.test = std::move(sets.test);
+    signals.noise_std = *real.noise_std;
+    signals.noise_place = real.noise_place;
+    signals.where = std::move(where);
+    return signals;
+}
+
 std::string noise_text(const RealConfig& real) {
     if (*real.noise_std == 0) return "no noise";
     return fmt::format("noise of deviation {} on the {}{}", *real.noise_std,
@@ -80,12 +92,7 @@ Problem load_images(const Config& config, ThreadPool& pool) {
     domain.basis = load_basis(real, spec.side * spec.side);
     domain.patch = spec.side;
     domain.normalize = *real.normalize;
-    RealSignals signals;
-    signals.train = std::move(set.train);
-    signals.test = std::move(set.test);
-    signals.noise_std = *real.noise_std;
-    signals.noise_place = real.noise_place;
-    signals.where = real.path;
+    const RealSignals signals = signals_of(set, real, real.path);
     Problem problem = make_real(signals, std::move(domain), sensing_of(source), config.seed, pool);
     problem.protocol = fmt::format(
         "{} random {} x {} patches of {} pictures to train on, {} of {} to test, {}; {}; {}",
@@ -111,16 +118,11 @@ Problem load_signals(const Config& config, ThreadPool& pool) {
     spec.split_by_recording = real.split_apart.value_or(!spec.clean_ids.empty());
     SegmentSet set = read_segments(spec, config.seed);
 
-    RealSignals signals;
-    signals.train = std::move(set.train);
-    signals.test = std::move(set.test);
+    RealSignals signals = signals_of(set, real, spec.clean);
     signals.train_artefacts = std::move(set.train_artefacts);
     signals.test_artefacts = std::move(set.test_artefacts);
     signals.least_snr_db = real.least_snr_db;
     signals.most_snr_db = real.most_snr_db;
-    signals.noise_std = *real.noise_std;
-    signals.noise_place = real.noise_place;
-    signals.where = spec.clean;
     SignalDomain domain;
     domain.basis = load_basis(real, signals.train.cols());
     domain.normalize = *real.normalize;
