@@ -1,0 +1,66 @@
+// room: infer
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pibinn/matrix.hpp"
+#include "pibinn/model.hpp"
+#include "pibinn/thread_pool.hpp"
+
+namespace pibinn {
+
+/// Names that `--kernel` takes on this machine, the one that `auto` stands for first: an
+/// instruction set, which chooses the way by the batch, or WAY/INSTRUCTION SET.
+std::vector<std::string> packed_kernels();
+
+/// Whether a network can be packed: unrolled, and of a kind that stores signs.
+bool can_be_packed(const NetworkSpec& spec);
+
+/// A model as bits in the order in which this machine's kernels read them, a few kilobytes.
+/// Immutable: any number of threads may recover with one at a time, each with a workspace of its
+/// own. A row's result depends on the row, the model and the instruction set alone: neither on the
+/// rows beside it, nor on the batch, nor on the number of threads.
+class PackedModel {
+public:
+    /// Memory for the numbers of one recovery at a time. Made once, used again and again.
+    class Workspace {
+    public:
+        explicit Workspace(const PackedModel& model);
+
+    private:
+        friend class PackedModel;
+        AlignedBuffer<float> floats_;
+    };
+
+    /// Throws a usage error for networks that cannot be packed and kernels that are not there.
+    explicit PackedModel(const Model& model, std::string_view kernel = "auto");
+    ~PackedModel();
+    PackedModel(PackedModel&&) noexcept;
+    PackedModel& operator=(PackedModel&&) noexcept;
+
+    std::size_t measurements() const;
+    std::size_t entries() const;
+    std::size_t layers() const;
+    std::size_t bytes() const;  ///< of signs, scalars and operator
+    const std::string& kernel() const;
+    /// Rows from which on they are solved side by side, a tile at a time.
+    std::size_t rows_for_tiles() const;
+
+    /// One signal, or a few rows, on the caller's thread and without allocation.
+    void recover(std::span<const float> y, std::span<float> x, Workspace& workspace) const;
+    void recover(ConstBatchView y, BatchView x, Workspace& workspace) const;
+    /// A batch over all threads; with `every_layer`, x_1 .. x_K too.
+    Batch recover(ConstBatchView y, ThreadPool& pool,
+                  std::vector<Batch>* every_layer = nullptr) const;
+
+private:
+    struct State;
+    std::unique_ptr<const State> state_;
+};
+
+}  // namespace pibinn

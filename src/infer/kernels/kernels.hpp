@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "infer/packed_part.hpp"
+
+namespace pibinn {
+
+/// Signals that a tile holds side by side.
+constexpr std::size_t kTile = 16;
+
+/// Some rows on their way through all layers of one part.
+struct RecoverArgs {
+    const PackedPart& part;
+    const float* y;  ///< first measurement of the part in the first row
+    std::size_t y_stride;
+    float* x;  ///< out: first entry of the part in the first row
+    std::size_t x_stride;
+    std::size_t rows;
+    float* every_layer;  ///< x of layer 1 as `x` is, and so on; or null
+    std::size_t layer_stride;
+    float* workspace;  ///< workspace_floats() of them, aligned to 64 bytes
+};
+
+using RecoverKernel = void (*)(const RecoverArgs&);
+
+/// The kernels of one instruction set. All of them give a row the same bits.
+struct KernelSet {
+    SignLayout layout;
+    /// One row at a time, lanes are outputs, tables in registers; null where a target has no
+    /// instruction for it, and never for masks.
+    RecoverKernel vector = nullptr;
+    RecoverKernel tile = nullptr;    ///< up to kTile rows, lanes are signals, tables in memory
+    RecoverKernel single = nullptr;  ///< the same with a tile of one
+};
+
+/// `target` is one of Highway's.
+KernelSet kernel_set(std::int64_t target);
+RecoverKernel vector_kernel(std::int64_t target);
+SignLayout sign_layout(std::int64_t target);
+
+/// What any kernel of a set needs for a part.
+std::size_t workspace_floats(const PackedPart& part, const SignLayout& layout);
+
+}  // namespace pibinn

@@ -1,0 +1,59 @@
+// What a layer does beside its products, for vectors of any length. Both ways of solving use it, so
+// that both round alike. Included once for every target.
+
+#if defined(PIBINN_INFER_LAYER_MATH_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef PIBINN_INFER_LAYER_MATH_INL
+#undef PIBINN_INFER_LAYER_MATH_INL
+#else
+#define PIBINN_INFER_LAYER_MATH_INL
+#endif
+
+#include <hwy/highway.h>
+
+#include "infer/packed_part.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace pibinn::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// As many rows to a table as a register's lanes can be told apart by: 32 entries in two registers of
+// AVX-512, 8 in one of AVX2. Smaller vectors keep their tables in memory, where 16 entries are best.
+#if HWY_TARGET <= HWY_AVX3
+constexpr SignLayout kLayout{5, 6, 16};
+#elif HWY_TARGET <= HWY_AVX2
+constexpr SignLayout kLayout{3, 10, 8};
+#else
+constexpr SignLayout kLayout{4, 8, 4};
+#endif
+constexpr std::size_t kEntries = std::size_t{1} << kLayout.rows_per_group;
+
+/// r = (1 + beta) p1 - beta p2 - y + omega' r_before; without momentum and Onsager term p1 - y.
+template <bool kPlain, class V>
+HWY_INLINE V Residual(V p1, V p2, V y, V before, V one_and_beta, V beta, V omega) {
+    if constexpr (kPlain) return hn::Sub(p1, y);
+    const V gain = hn::NegMulAdd(beta, p2, hn::MulSub(one_and_beta, p1, y));
+    return hn::MulAdd(omega, before, gain);
+}
+
+/// z = delta (x1 + beta (x1 - x2)) - scale q
+template <bool kPlain, class V>
+HWY_INLINE V Input(V x1, V x2, V q, V delta, V beta, V scale) {
+    const V v = kPlain ? x1 : hn::MulAdd(beta, hn::Sub(x1, x2), x1);
+    return hn::NegMulAdd(scale, q, hn::Mul(delta, v));
+}
+
+template <Activation kActivation, class V>
+HWY_INLINE V Activate(V z, V tau) {
+    const hn::DFromV<V> d;
+    if constexpr (kActivation == Activation::soft)
+        return hn::Sub(z, hn::Min(hn::Max(z, hn::Neg(tau)), tau));
+    if constexpr (kActivation == Activation::hard)
+        return hn::IfThenElseZero(hn::Ge(hn::Abs(z), tau), z);
+    return hn::Max(z, hn::Zero(d));
+}
+
+}  // namespace pibinn::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,70 @@
+// The places of entries that are not zero. Included once for every target.
+
+#if defined(PIBINN_INFER_SUPPORT_WRITER_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef PIBINN_INFER_SUPPORT_WRITER_INL
+#undef PIBINN_INFER_SUPPORT_WRITER_INL
+#else
+#define PIBINN_INFER_SUPPORT_WRITER_INL
+#endif
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace pibinn::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// Takes masks of whole vectors in ascending order and writes the places that are set, with a vector
+/// of room behind them.
+template <class D>
+class SupportWriter {
+public:
+    explicit SupportWriter(std::uint32_t* to) : to_(to) {}
+
+#if HWY_TARGET <= HWY_AVX3
+    HWY_INLINE void Add(std::size_t first, hn::Mask<D> set) {
+        const DU du;
+        const auto place = hn::Add(lane_, hn::Set(du, static_cast<std::uint32_t>(first)));
+        count_ += hn::CompressStore(place, hn::RebindMask(du, set), du, to_ + count_);
+    }
+    HWY_INLINE std::size_t Finish() { return count_; }
+
+private:
+    using DU = hn::RebindToUnsigned<D>;
+    hn::Vec<DU> lane_ = hn::Iota(DU(), 0);  // made once: it takes as long as all the rest
+#else
+    // Compressing registers without an instruction for it took half of a solve. Bits are collected
+    // for 64 places, since every run of bits ends in a branch that is not foreseen.
+    HWY_INLINE void Add(std::size_t first, hn::Mask<D> set) {
+        std::uint8_t bytes[8] = {};
+        hn::StoreMaskBits(D(), set, bytes);
+        bits_ |= std::uint64_t{bytes[0]} << (first % 64);
+        if (first % 64 + hn::MaxLanes(D()) == 64) Flush(first - first % 64);
+        last_ = first;
+    }
+    HWY_INLINE std::size_t Finish() {
+        Flush(last_ - last_ % 64);
+        return count_;
+    }
+
+private:
+    HWY_INLINE void Flush(std::size_t block) {
+        for (; bits_ != 0; bits_ &= bits_ - 1)
+            to_[count_++] = static_cast<std::uint32_t>(block + std::countr_zero(bits_));
+    }
+    std::uint64_t bits_ = 0;
+    std::size_t last_ = 0;
+#endif
+
+    std::uint32_t* to_;
+    std::size_t count_ = 0;
+};
+
+}  // namespace pibinn::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

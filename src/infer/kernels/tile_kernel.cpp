@@ -1,0 +1,188 @@
+#include <algorithm>
+#include <utility>
+
+#include "infer/kernels/kernels.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "infer/kernels/tile_kernel.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "infer/kernels/layer_math-inl.hpp"
+#include "infer/kernels/support_writer-inl.hpp"
+#include "infer/kernels/tile_products-inl.hpp"
+#include "infer/kernels/transpose-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace pibinn::HWY_NAMESPACE {
+
+/// kWidth signals side by side through all layers.
+template <std::size_t kWidth, bool kPlain, Activation kActivation>
+struct TileLayers {
+    using T = Tile<kWidth>;
+    using D = typename T::D;
+    using V = typename T::V;
+    static constexpr std::size_t kLanes = T::kLanes;
+
+    static void ReadMeasurements(const RecoverArgs& args, const TileSpace& s) {
+        const std::size_t m = args.part.m;
+        if (args.rows < kWidth) std::fill_n(s.y, m * kWidth, 0.0F);
+        CopySideBySide<kWidth>(args.y, args.y_stride, args.rows, m, s.y);
+    }
+
+    static void WriteEntries(const RecoverArgs& args, const float* x, float* to) {
+        if constexpr (kWidth == 1)
+            std::copy_n(x, args.part.n, to);
+        else
+            TurnBack(x, args.rows, args.part.n, to, args.x_stride);
+    }
+
+    static HWY_NOINLINE void NextResidual(const TileSpace& s, std::size_t m,
+                                        const PackedLayer& layer) {
+        const D d;
+        const float* HWY_RESTRICT y = s.y;
+        const float* HWY_RESTRICT p1 = s.p1;
+        const float* HWY_RESTRICT p2 = s.p2;
+        float* HWY_RESTRICT r = s.r;
+        const V beta = hn::Set(d, layer.beta);
+        const V one_and_beta = hn::Set(d, 1.0F + layer.beta);
+        for (std::size_t v = 0; v < kWidth; v += kLanes) {
+            const V omega = hn::Mul(hn::Set(d, layer.omega), hn::Load(d, s.counts + v));
+            for (std::size_t i = v; i < m * kWidth; i += kWidth)
+                hn::Store(
+                    Residual<kPlain>(hn::Load(d, p1 + i), hn::Load(d, p2 + i), hn::Load(d, y + i),
+                                     hn::Load(d, r + i), one_and_beta, beta, omega),
+                    d, r + i);
+        }
+    }
+
+    /// The threshold of every signal.
+    static HWY_NOINLINE void Thresholds(const TileSpace& s, const PackedPart& part,
+                                      const PackedLayer& layer) {
+        const D d;
+        constexpr std::size_t kSums = kLayout.partial_sums;
+        for (std::size_t v = 0; v < kWidth; v += kLanes) {
+            V tau = hn::Set(d, layer.theta);
+            if (part.residual_threshold) {
+                V sums[kSums];
+                for (std::size_t l = 0; l < kSums; ++l) {
+                    sums[l] = hn::Zero(d);
+                    for (std::size_t i = l; i < part.m; i += kSums)
+                        sums[l] = hn::Add(sums[l], hn::Abs(hn::Load(d, s.r + i * kWidth + v)));
+                }
+                for (std::size_t half = kSums / 2; half > 0; half /= 2)
+                    for (std::size_t l = 0; l < half; ++l)
+                        sums[l] = hn::Add(sums[l], sums[l + half]);
+                tau = hn::Mul(tau, sums[0]);
+            }
+            hn::Store(tau, d, s.tau + v);
+        }
+    }
+
+    /// x of this layer, over the one before last; its support, and how large each signal's is.
+    static HWY_NOINLINE void NextEntries(TileSpace& s, const PackedPart& part,
+                                         const PackedLayer& layer, const float* scales) {
+        const D d;
+        const V delta = hn::Set(d, part.delta);
+        const V beta = hn::Set(d, layer.beta);
+        const V one = hn::Set(d, 1.0F);
+        const std::size_t n = part.n;
+        const float* HWY_RESTRICT x1 = s.x1;
+        float* HWY_RESTRICT x2 = s.x2;
+        const float* HWY_RESTRICT q = s.q;
+        V scale = hn::Set(d, layer.scale);
+        V tau[T::kVectors];
+        V count[T::kVectors];
+        for (std::size_t v = 0; v < T::kVectors; ++v) {
+            tau[v] = hn::Load(d, s.tau + v * kLanes);
+            count[v] = hn::Zero(d);
+        }
+        SupportWriter<D> support(s.support);
+        for (std::size_t j = 0; j < n; ++j) {
+            if (scales != nullptr) scale = hn::Set(d, scales[j]);
+            for (std::size_t v = 0; v < T::kVectors; ++v) {
+                const std::size_t at = j * kWidth + v * kLanes;
+                const V z = Input<kPlain>(hn::Load(d, x1 + at), hn::Load(d, x2 + at),
+                                          hn::Load(d, q + at), delta, beta, scale);
+                const V x = Activate<kActivation>(z, tau[v]);
+                hn::Store(x, d, x2 + at);
+                const auto alive = hn::Ne(x, hn::Zero(d));
+                if constexpr (!kPlain)
+                    count[v] = hn::Add(count[v], hn::IfThenElseZero(alive, one));
+                support.Add(at, alive);
+            }
+        }
+        for (std::size_t v = 0; v < T::kVectors; ++v) hn::Store(count[v], d, s.counts + v * kLanes);
+        s.support_count = support.Finish();
+    }
+
+    static void Run(const RecoverArgs& args) {
+        const PackedPart& part = args.part;
+        TileSpace s(part, kLayout, kWidth, args.workspace);
+        const std::size_t rows = part.padded_rows(kLayout);
+        ReadMeasurements(args, s);
+        std::fill_n(s.p1, rows * kWidth, 0.0F);
+        std::fill_n(s.p2, rows * kWidth, 0.0F);
+        std::fill_n(s.r, rows * kWidth, 0.0F);
+        std::fill_n(s.x1, part.n * kWidth, 0.0F);
+        std::fill_n(s.x2, part.n * kWidth, 0.0F);
+        std::fill_n(s.counts, kWidth, 0.0F);
+        for (std::size_t k = 0; k < part.layers.size(); ++k) {
+            const PackedLayer& layer = part.layers[k];
+            NextResidual(s, part.m, layer);
+            Thresholds(s, part, layer);
+            if (part.full())
+                T::TableProduct(part, part.layer_signs(k), s);
+            else
+                T::LinkProduct(part, part.layer_signs(k), s);
+            NextEntries(s, part, layer, part.layer_scales(k));
+            std::swap(s.x1, s.x2);
+            if (args.every_layer != nullptr)
+                WriteEntries(args, s.x1, args.every_layer + k * args.layer_stride);
+            if (k + 1 == part.layers.size()) break;
+            std::swap(s.p1, s.p2);
+            if (part.full())
+                T::Measure(part, s);
+            else
+                T::MeasureLinks(part, s);
+        }
+        WriteEntries(args, s.x1, args.x);
+    }
+};
+
+template <std::size_t kWidth>
+void RecoverTile(const RecoverArgs& args) {
+    const PackedPart& part = args.part;
+    switch (part.activation) {
+        case Activation::soft:
+            return part.plain ? TileLayers<kWidth, true, Activation::soft>::Run(args)
+                              : TileLayers<kWidth, false, Activation::soft>::Run(args);
+        case Activation::hard:
+            return part.plain ? TileLayers<kWidth, true, Activation::hard>::Run(args)
+                              : TileLayers<kWidth, false, Activation::hard>::Run(args);
+        case Activation::relu:
+            return part.plain ? TileLayers<kWidth, true, Activation::relu>::Run(args)
+                              : TileLayers<kWidth, false, Activation::relu>::Run(args);
+    }
+}
+
+KernelSet TileKernels() { return {kLayout, nullptr, &RecoverTile<kTile>, &RecoverTile<1>}; }
+
+}  // namespace pibinn::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace pibinn {
+
+HWY_EXPORT(TileKernels);
+
+KernelSet kernel_set(std::int64_t target) {
+    hwy::ChosenTarget chosen;
+    chosen.Update(target);
+    KernelSet set = HWY_DISPATCH_TABLE(TileKernels)[chosen.GetIndex()]();
+    set.vector = vector_kernel(target);
+    return set;
+}
+
+}  // namespace pibinn
+#endif

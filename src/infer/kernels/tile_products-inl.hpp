@@ -1,0 +1,285 @@
+// The two products of a layer for signals side by side. Included once for every target.
+
+#if defined(PIBINN_INFER_TILE_PRODUCTS_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef PIBINN_INFER_TILE_PRODUCTS_INL
+#undef PIBINN_INFER_TILE_PRODUCTS_INL
+#else
+#define PIBINN_INFER_TILE_PRODUCTS_INL
+#endif
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include <hwy/highway.h>
+
+#include "infer/kernels/layer_math-inl.hpp"
+#include "infer/kernels/tile_space.hpp"
+#include "infer/kernels/transpose-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace pibinn::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// What can be done with kWidth signals side by side: 16, or 1.
+template <std::size_t kWidth>
+struct Tile {
+    using D = hn::CappedTag<float, kWidth>;
+    using V = hn::Vec<D>;
+    using Wide = hn::CappedTag<float, 16>;  // for runs of memory of one signal
+    static constexpr std::size_t kLanes = hn::MaxLanes(D());
+    static constexpr std::size_t kVectors = kWidth / kLanes;
+    static constexpr std::size_t kGroup = kLayout.rows_per_group;
+    static constexpr std::size_t kGroups = kLayout.groups_per_word;
+    static constexpr std::size_t kShift = kWidth == 1 ? 0 : 4;
+    static_assert(std::size_t{1} << kShift == kWidth);
+
+    /// Stores all signed sums that begin with `sum`, of the rows before kRow: entry by entry, depth
+    /// first, so that few sums live at a time (as an array they went through memory twice).
+    /// Rounded as a chain from the first row on.
+    template <std::size_t kRow, std::size_t kEntry>
+    static HWY_INLINE void StoreSums(const V* rows, V sum, float* HWY_RESTRICT to) {
+        if constexpr (kRow == kGroup) {
+            hn::Store(sum, D(), to + kEntry * kWidth);
+        } else {
+            StoreSums<kRow + 1, kEntry>(rows, hn::Sub(sum, rows[kRow]), to);
+            StoreSums<kRow + 1, kEntry | std::size_t{1} << kRow>(rows, hn::Add(sum, rows[kRow]), to);
+        }
+    }
+
+    static HWY_NOINLINE void MakeTables(const float* HWY_RESTRICT r, std::size_t groups,
+                                        float* HWY_RESTRICT tables) {
+        for (std::size_t g = 0; g < groups; ++g)
+            for (std::size_t v = 0; v < kWidth; v += kLanes) {
+                const float* from = r + g * kGroup * kWidth + v;
+                float* to = tables + g * kEntries * kWidth + v;
+                V rows[kGroup];
+                for (std::size_t b = 0; b < kGroup; ++b) rows[b] = hn::Load(D(), from + b * kWidth);
+                StoreSums<1, 0>(rows, hn::Neg(rows[0]), to);
+                StoreSums<1, 1>(rows, rows[0], to);
+            }
+    }
+
+    /// Where entry `word >> at` stands, in floats: one shift and one mask.
+    template <std::size_t kAt>
+    static HWY_INLINE std::size_t EntryOffset(std::uint32_t word) {
+        constexpr std::uint32_t mask = (kEntries - 1) << kShift;
+        // A rotation has an instruction of its own that spares a copy of the word (rorx).
+        return std::rotr(word, static_cast<int>(kAt) - static_cast<int>(kShift)) & mask;
+    }
+
+    template <std::size_t... kAt>
+    static HWY_INLINE void AddLookUps(const float* HWY_RESTRICT tables, std::uint32_t word, V* sums,
+                                      std::index_sequence<kAt...>) {
+        (AddLookUp(tables + kAt * kEntries * kWidth + EntryOffset<kAt * kGroup>(word), sums), ...);
+    }
+    static HWY_INLINE void AddLookUp(const float* HWY_RESTRICT entry, V* sums) {
+        for (std::size_t v = 0; v < kVectors; ++v)
+            sums[v] = hn::Add(sums[v], hn::Load(D(), entry + v * kLanes));
+    }
+
+    /// q (+)= the signed sums of `words` words, the last of which has `kLast` groups.
+    template <std::size_t kPlanes, std::size_t kLast>
+    static HWY_NOINLINE void AddWords(const PackedPart& part,
+                                      const std::uint32_t* HWY_RESTRICT signs, std::size_t words,
+                                      const float* HWY_RESTRICT tables, float* HWY_RESTRICT q,
+                                      bool first) {
+        const std::size_t n = part.n;
+        const std::size_t stride = part.stride;
+        const std::size_t plane_size = part.plane_size();
+        for (std::size_t j = 0; j < n; ++j) {
+            V sums[kVectors];
+            for (std::size_t v = 0; v < kVectors; ++v)
+                sums[v] = first ? hn::Zero(D()) : hn::Load(D(), q + j * kWidth + v * kLanes);
+            const float* at = tables;
+            const std::uint32_t* word = signs + j;
+            for (std::size_t w = 1; w < words; ++w) {
+                for (std::size_t p = 0; p < kPlanes; ++p)
+                    AddLookUps(at, word[p * plane_size], sums, std::make_index_sequence<kGroups>());
+                at += kGroups * kEntries * kWidth;
+                word += stride;
+            }
+            for (std::size_t p = 0; p < kPlanes; ++p)
+                AddLookUps(at, word[p * plane_size], sums, std::make_index_sequence<kLast>());
+            for (std::size_t v = 0; v < kVectors; ++v)
+                hn::Store(sums[v], D(), q + j * kWidth + v * kLanes);
+        }
+    }
+
+    using AddWordsFunction = void (*)(const PackedPart&, const std::uint32_t*, std::size_t,
+                                      const float*, float*, bool);
+    template <std::size_t... kLast>
+    static AddWordsFunction AddWordsOf(std::size_t planes, std::size_t groups,
+                                       std::index_sequence<kLast...>) {
+        static constexpr AddWordsFunction one[] = {&AddWords<1, kLast + 1>...};
+        static constexpr AddWordsFunction two[] = {&AddWords<2, kLast + 1>...};
+        return (planes == 1 ? one : two)[groups - 1];
+    }
+
+    /// q = B^T r for full blocks.
+    static HWY_INLINE void TableProduct(const PackedPart& part, const std::uint32_t* signs,
+                                        const TileSpace& s) {
+        const std::size_t step = words_at_a_time(kLayout, kWidth);
+        const std::size_t groups = (part.m + kGroup - 1) / kGroup;
+        for (std::size_t begin = 0; begin < part.words; begin += step) {
+            const std::size_t end = std::min(part.words, begin + step);
+            const std::size_t some = std::min(groups, end * kGroups) - begin * kGroups;
+            MakeTables(s.r + begin * kLayout.rows_per_word() * kWidth, some, s.tables);
+            const std::size_t last = some - (end - begin - 1) * kGroups;
+            AddWordsOf(part.planes, last, std::make_index_sequence<kGroups>())(
+                part, signs + begin * part.stride, end - begin, s.tables, s.q, begin == 0);
+        }
+    }
+
+    /// q = B^T r for masks, link by link; a link that is minus reads -r.
+    static HWY_INLINE void LinkProduct(const PackedPart& part,
+                                       const std::uint32_t* HWY_RESTRICT signs,
+                                       const TileSpace& s) {
+        const D d;
+        const std::size_t minus = part.padded_rows(kLayout) * kWidth;
+        for (std::size_t i = 0; i < part.m * kWidth; i += kLanes)
+            hn::Store(hn::Neg(hn::Load(d, s.r + i)), d, s.r + minus + i);
+        for (std::size_t j = 0; j < part.n; ++j) {
+            V sums[kVectors];
+            for (std::size_t v = 0; v < kVectors; ++v) sums[v] = hn::Zero(d);
+            for (std::size_t l = part.offsets[j]; l < part.offsets[j + 1]; ++l)
+                for (std::size_t p = 0; p < part.planes; ++p) {
+                    const std::uint32_t bit = signs[p * part.plane_size() + l / 32] >> (l % 32) & 1;
+                    AddLookUp(s.r + part.rows[l] * kWidth + (bit != 0 ? 0 : minus), sums);
+                }
+            for (std::size_t v = 0; v < kVectors; ++v)
+                hn::Store(sums[v], d, s.q + j * kWidth + v * kLanes);
+        }
+    }
+
+    /// Columns in which any signal is alive.
+    static HWY_INLINE std::size_t ActiveColumns(const TileSpace& s) {
+        std::size_t active = 0;
+        for (std::size_t c = 0; c < s.support_count; ++c) {
+            const auto j = static_cast<std::uint32_t>(s.support[c] / kWidth);
+            if (active == 0 || s.active[active - 1] != j) s.active[active++] = j;
+        }
+        return active;
+    }
+
+    /// p1 = A x1 for masks: columns that are zero in all signals are left out.
+    static HWY_INLINE void MeasureLinks(const PackedPart& part, const TileSpace& s) {
+        const D d;
+        std::fill_n(s.p1, part.m * kWidth, 0.0F);
+        const std::size_t active = ActiveColumns(s);
+        for (std::size_t c = 0; c < active; ++c) {
+            const std::size_t j = s.active[c];
+            for (std::size_t l = part.offsets[j]; l < part.offsets[j + 1]; ++l) {
+                const V a = hn::Set(d, part.a[l]);
+                float* p = s.p1 + part.rows[l] * kWidth;
+                for (std::size_t v = 0; v < kWidth; v += kLanes)
+                    hn::Store(hn::MulAdd(a, hn::Load(d, s.x1 + j * kWidth + v), hn::Load(d, p + v)),
+                              d, p + v);
+            }
+        }
+    }
+
+    /// p += A x1, entry by entry of the supports; columns of kSome vectors, or of any for 0.
+    template <std::size_t kSome>
+    static HWY_NOINLINE void AddSupports(const PackedPart& part, const TileSpace& s,
+                                         float* HWY_RESTRICT p) {
+        const Wide d;
+        constexpr std::size_t lanes = hn::MaxLanes(Wide());
+        const std::size_t m = part.m;
+        const std::size_t stride = part.padded_rows(kLayout);
+        const std::size_t end = kSome == 0 ? m : kSome * lanes;
+        const std::size_t count = s.support_count;
+        const std::uint32_t* HWY_RESTRICT support = s.support;
+        const float* HWY_RESTRICT x = s.x1;
+        const float* HWY_RESTRICT a = part.a.data();
+        for (std::size_t c = 0; c < count; ++c) {
+            const std::size_t at = support[c];
+            const auto factor = hn::Set(d, x[at]);
+            const float* HWY_RESTRICT column = a + at / kWidth * m;
+            float* HWY_RESTRICT to = p + at % kWidth * stride;
+            for (std::size_t i = 0; i < end; i += lanes)
+                hn::Store(hn::MulAdd(hn::LoadU(d, column + i), factor, hn::Load(d, to + i)), d,
+                          to + i);
+        }
+    }
+
+    static HWY_INLINE void MeasureSupports(const PackedPart& part, const TileSpace& s) {
+        const std::size_t stride = part.padded_rows(kLayout);
+        float* p = kWidth == 1 ? s.p1 : s.by_signal;
+        std::fill_n(p, stride * kWidth, 0.0F);
+        switch ((part.m + hn::MaxLanes(Wide()) - 1) / hn::MaxLanes(Wide())) {
+            case 1:
+                AddSupports<1>(part, s, p);
+                break;
+            case 2:
+                AddSupports<2>(part, s, p);
+                break;
+            case 3:
+                AddSupports<3>(part, s, p);
+                break;
+            case 4:
+                AddSupports<4>(part, s, p);
+                break;
+            default:
+                AddSupports<0>(part, s, p);
+        }
+        if constexpr (kWidth == 16) TurnRows(p, stride, part.m, s.p1);
+    }
+
+    /// p1 = A x1 over the columns in which any signal is alive. A zero adds nothing, so that every
+    /// signal gets the bits it would get alone.
+    static HWY_NOINLINE void MeasureTogether(const PackedPart& part, const TileSpace& s) {
+        constexpr std::size_t kRows = kVectors < 8 ? 8 / kVectors : 1;
+        const D d;
+        const std::size_t m = part.m;
+        const std::size_t active = ActiveColumns(s);
+        const std::uint32_t* HWY_RESTRICT columns = s.active;
+        const float* HWY_RESTRICT first = part.a.data();
+        const float* HWY_RESTRICT x1 = s.x1;
+        for (std::size_t i = 0; i < m; i += kRows) {
+            V sums[kRows][kVectors];
+            for (auto& row : sums)
+                for (V& sum : row) sum = hn::Zero(d);
+            for (std::size_t c = 0; c < active; ++c) {
+                const float* a = first + columns[c] * m + i;
+                const float* x = x1 + columns[c] * kWidth;
+                V entry[kVectors];
+                for (std::size_t v = 0; v < kVectors; ++v) entry[v] = hn::Load(d, x + v * kLanes);
+                for (std::size_t l = 0; l < kRows; ++l) {
+                    const V factor = hn::Set(d, a[l]);
+                    for (std::size_t v = 0; v < kVectors; ++v)
+                        sums[l][v] = hn::MulAdd(factor, entry[v], sums[l][v]);
+                }
+            }
+            for (std::size_t l = 0; l < kRows; ++l)
+                for (std::size_t v = 0; v < kVectors; ++v)
+                    hn::Store(sums[l][v], d, s.p1 + (i + l) * kWidth + v * kLanes);
+        }
+    }
+
+    /// p1 = A x1 for full blocks, the cheaper of the two ways. Neither changes a bit of the result.
+    static HWY_INLINE void Measure(const PackedPart& part, const TileSpace& s) {
+        if constexpr (kWidth == 1) {
+            MeasureSupports(part, s);
+        } else {
+            // Cycles, measured on AVX-512: an entry takes 1.2 a vector of its column and 3 beside,
+            // a row of a column of all signals half a cycle a vector.
+            constexpr std::size_t wide = hn::MaxLanes(Wide());
+            const auto vectors = static_cast<float>((part.m + wide - 1) / wide);
+            const auto entries = static_cast<float>(s.support_count);
+            const std::size_t active = std::min(part.n, s.support_count);
+            const float apart = entries * (1.2F * vectors + 3.0F) + 64.0F * vectors;
+            const float together = static_cast<float>(active * part.m * kVectors) * 0.5F;
+            if (apart < together)
+                MeasureSupports(part, s);
+            else
+                MeasureTogether(part, s);
+        }
+    }
+};
+
+}  // namespace pibinn::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,55 @@
+#include "infer/kernels/tile_space.hpp"
+
+#include <algorithm>
+
+#include "infer/kernels/kernels.hpp"
+
+namespace pibinn {
+
+namespace {
+
+constexpr std::size_t kLine = 16;  // floats
+
+std::size_t lines(std::size_t count) { return (count + kLine - 1) / kLine * kLine; }
+
+}  // namespace
+
+std::size_t words_at_a_time(const SignLayout& layout, std::size_t width) {
+    const std::size_t word = layout.groups_per_word << layout.rows_per_group;
+    return std::max<std::size_t>(1, kTableBytes / (word * width * sizeof(float)));
+}
+
+TileSpace::TileSpace(const PackedPart& part, const SignLayout& layout, std::size_t width,
+                     float* workspace) {
+    float* at = workspace;
+    const auto take = [&at](std::size_t count) {
+        float* taken = at;
+        at += lines(count);
+        return taken;
+    };
+    const std::size_t rows = part.padded_rows(layout) * width;
+    const std::size_t cols = (part.n + 4) * width;
+    y = take(rows);
+    p1 = take(rows);
+    p2 = take(rows);
+    r = take(2 * rows);  // masks keep -r behind it
+    x1 = take(cols);
+    x2 = take(cols);
+    q = take(cols);
+    by_signal = take(rows);
+    const std::size_t words = std::min(part.words, words_at_a_time(layout, width));
+    tables = take(words * (layout.groups_per_word << layout.rows_per_group) * width);
+    tau = take(width);
+    counts = take(width);
+    active = reinterpret_cast<std::uint32_t*>(take(part.n));
+    support = reinterpret_cast<std::uint32_t*>(take(part.n * width + kLine));
+    end = at;
+}
+
+std::size_t workspace_floats(const PackedPart& part, const SignLayout& layout) {
+    // The vector kernel's few rows and columns fit into a tile's.
+    return static_cast<std::size_t>(TileSpace(part, layout, kTile, nullptr).end -
+                                    static_cast<float*>(nullptr));
+}
+
+}  // namespace pibinn

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "infer/packed_part.hpp"
+
+namespace pibinn {
+
+/// Tables of a tile stay in the first cache beside what else is read: 24 KB of 32 or 48.
+constexpr std::size_t kTableBytes = 12U << 10U;
+
+/// Words of a column whose tables are made at a time.
+std::size_t words_at_a_time(const SignLayout& layout, std::size_t width);
+
+/// The working memory of `width` signals side by side: number i of signal s at [i * width + s].
+struct TileSpace {
+    float *y, *p1, *p2, *r;  ///< rows
+    float *x1, *x2, *q;      ///< columns
+    float* by_signal;        ///< A x with one row a signal
+    float* tables;
+    float *tau, *counts;          ///< one a signal
+    std::uint32_t* support;          ///< places in x1 that are not zero, ascending
+    std::size_t support_count = 0;
+    std::uint32_t* active;  ///< columns where any signal is not zero
+    float* end;
+
+    TileSpace(const PackedPart& part, const SignLayout& layout, std::size_t width,
+              float* workspace);
+};
+
+}  // namespace pibinn

@@ -1,0 +1,120 @@
+#include "infer/pack.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "algebra/backend.hpp"
+#include "pibinn/error.hpp"
+
+namespace pibinn {
+
+namespace {
+
+constexpr std::size_t kPad = 16;  // columns and the floats behind the operator: one vector
+
+/// A link of two planes has the value (first + second) / 2 of its scale: +1, 0 or -1.
+bool sign_of(float weight, std::size_t plane) { return plane == 0 ? weight >= 0 : weight > 0; }
+
+void set_bit(std::uint32_t* words, std::size_t bit) {
+    words[bit / 32] |= std::uint32_t{1} << (bit % 32);
+}
+
+void pack_full(std::span<const float> weights, const SignLayout& layout, PackedPart& part,
+               std::uint32_t* signs) {
+    for (std::size_t plane = 0; plane < part.planes; ++plane)
+        for (std::size_t j = 0; j < part.n; ++j)
+            for (std::size_t i = 0; i < part.m; ++i)
+                if (sign_of(weights[j * part.m + i], plane)) {
+                    const std::size_t word =
+                        plane * part.plane_size() + i / layout.rows_per_word() * part.stride + j;
+                    signs[word] |= std::uint32_t{1} << (i % layout.rows_per_word());
+                }
+}
+
+void pack_mask(std::span<const float> weights, PackedPart& part, std::uint32_t* signs) {
+    for (std::size_t plane = 0; plane < part.planes; ++plane)
+        for (std::size_t l = 0; l < weights.size(); ++l)
+            if (sign_of(weights[l], plane)) set_bit(signs + plane * part.plane_size(), l);
+}
+
+float largest(std::span<const float> weights) {
+    float most = 0;
+    for (float w : weights) most = std::max(most, std::abs(w));
+    return most;
+}
+
+PackedLayer layer_scalars(const Model& model, std::size_t k, const PackedPart& part) {
+    PackedLayer layer;
+    const auto rows = static_cast<float>(part.m);
+    if (!model.theta.empty())
+        layer.theta = part.residual_threshold ? model.theta[k] / rows : model.theta[k];
+    if (!model.beta.empty()) layer.beta = model.beta[k];
+    if (!model.omega.empty()) layer.omega = model.omega[k] / rows;
+    return layer;
+}
+
+}  // namespace
+
+std::size_t PackedPart::padded_rows(const SignLayout& layout) const {
+    const std::size_t whole = (m + layout.rows_per_word() - 1) / layout.rows_per_word();
+    return (whole * layout.rows_per_word() + kPad - 1) / kPad * kPad;
+}
+
+std::size_t PackedPart::bytes() const {
+    return sizeof(PackedLayer) * layers.size() + sizeof(std::uint32_t) * signs.size() +
+           sizeof(float) * (channel_scales.size() + a.size()) +
+           sizeof(std::uint32_t) * (offsets.size() + rows.size());
+}
+
+std::vector<PackedPart> pack_parts(const Model& model, const SignLayout& layout) {
+    const NetworkSpec& spec = model.spec;
+    const bool channel = spec.weights == WeightKind::one_bit_channel;
+    std::vector<PackedPart> parts;
+    std::size_t row = 0, col = 0, first_link = 0;
+    for (const LinkBlock& block : link_blocks(model.op.structure())) {
+        PackedPart& part = parts.emplace_back();
+        part.m = block.m;
+        part.n = block.n;
+        part.row = row;
+        part.col = col;
+        part.activation = spec.activation;
+        part.residual_threshold = spec.update.residual_threshold;
+        part.plain = !spec.update.momentum && !spec.update.onsager;
+        part.delta = static_cast<float>(spec.delta);
+        part.planes = spec.weights == WeightKind::ternary ? 2 : 1;
+        part.words = block.full() ? (part.m + layout.rows_per_word() - 1) / layout.rows_per_word() : 0;
+        part.stride = (part.n + kPad - 1) / kPad * kPad;
+        part.offsets.assign(block.offsets.begin(), block.offsets.end());
+        part.rows.assign(block.rows.begin(), block.rows.end());
+        const auto values = model.op.values().subspan(first_link, block.links());
+        part.a.assign(values.begin(), values.end());
+        part.a.resize(values.size() + kPad);
+        part.signs.resize(spec.layers * part.planes * part.plane_size());
+        if (channel) part.channel_scales.resize(spec.layers * part.stride);
+        for (std::size_t k = 0; k < spec.layers; ++k) {
+            const auto weights =
+                std::span<const float>(model.weights[k]).subspan(first_link, block.links());
+            PackedLayer& layer = part.layers.emplace_back(layer_scalars(model, k, part));
+            if (channel)
+                for (std::size_t j = 0; j < part.n; ++j) {
+                    const std::size_t begin = block.full() ? j * part.m : part.offsets[j];
+                    const std::size_t end = block.full() ? begin + part.m : part.offsets[j + 1];
+                    part.channel_scales[k * part.stride + j] =
+                        largest(weights.subspan(begin, end - begin));
+                }
+            else
+                layer.scale = largest(model.weights[k]) / static_cast<float>(part.planes);
+            std::uint32_t* signs = part.signs.data() + k * part.planes * part.plane_size();
+            if (block.full())
+                pack_full(weights, layout, part, signs);
+            else
+                pack_mask(weights, part, signs);
+        }
+        row += block.m;
+        col += block.n;
+        first_link += block.links();
+    }
+    return parts;
+}
+
+}  // namespace pibinn

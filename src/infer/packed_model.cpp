@@ -1,0 +1,147 @@
+#include "pibinn/packed_model.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "infer/kernel_choice.hpp"
+#include "infer/pack.hpp"
+#include "pibinn/error.hpp"
+
+namespace pibinn {
+
+struct PackedModel::State {
+    KernelChoice choice;
+    std::vector<PackedPart> parts;
+    std::size_t repeat = 1;
+    std::size_t m = 0;  ///< of one repetition
+    std::size_t n = 0;
+    std::size_t workspace = 0;
+    std::size_t rows_for_tiles = kTile;
+
+    void recover_rows(ConstBatchView y, BatchView x, float* every_layer, std::size_t layer_stride,
+                      float* workspace_floats) const;
+};
+
+namespace {
+
+void require_width(std::size_t given, std::size_t expected) {
+    if (given != expected)
+        fail_input(fmt::format("expected {} measurements per row, got {}", expected, given),
+                   "give measurements made by this model's operator");
+}
+
+/// Rows that one task of a batch takes: a few tiles, so that tasks are worth a thread's while.
+constexpr std::size_t kRowsPerTask = 4 * kTile;
+
+}  // namespace
+
+bool can_be_packed(const NetworkSpec& spec) {
+    return spec.architecture == Architecture::unrolled && spec.weights != WeightKind::real;
+}
+
+std::vector<std::string> packed_kernels() { return kernel_choices(); }
+
+PackedModel::Workspace::Workspace(const PackedModel& model) : floats_(model.state_->workspace) {}
+
+PackedModel::PackedModel(const Model& model, std::string_view kernel) {
+    if (!can_be_packed(model.spec))
+        fail_usage(fmt::format("a model of {} {} weights cannot be packed",
+                               to_string(model.spec.architecture), to_string(model.spec.weights)),
+                   "pack an unrolled model of one-bit or ternary weights");
+    State state;
+    state.choice = choose_kernel(kernel);
+    state.parts = pack_parts(model, state.choice.set.layout);
+    state.repeat = model.op.structure().repeat();
+    state.m = model.op.rows() / state.repeat;
+    state.n = model.op.cols() / state.repeat;
+    for (const PackedPart& part : state.parts)
+        state.workspace =
+            std::max(state.workspace, workspace_floats(part, state.choice.set.layout));
+    state.rows_for_tiles = pibinn::rows_for_tiles(state.choice, state.parts);
+    state_ = std::make_unique<const State>(std::move(state));
+}
+
+PackedModel::~PackedModel() = default;
+PackedModel::PackedModel(PackedModel&&) noexcept = default;
+PackedModel& PackedModel::operator=(PackedModel&&) noexcept = default;
+
+std::size_t PackedModel::measurements() const { return state_->m * state_->repeat; }
+std::size_t PackedModel::entries() const { return state_->n * state_->repeat; }
+std::size_t PackedModel::layers() const { return state_->parts[0].layers.size(); }
+const std::string& PackedModel::kernel() const { return state_->choice.name; }
+std::size_t PackedModel::rows_for_tiles() const { return state_->rows_for_tiles; }
+
+std::size_t PackedModel::bytes() const {
+    std::size_t sum = 0;
+    for (const PackedPart& part : state_->parts) sum += part.bytes();
+    return sum;
+}
+
+void PackedModel::State::recover_rows(ConstBatchView y, BatchView x, float* every_layer,
+                                      std::size_t layer_stride, float* floats) const {
+    const KernelSet& set = choice.set;
+    for (const PackedPart& part : parts) {
+        const RecoverKernel alone = part.full() && set.vector != nullptr ? set.vector : set.single;
+        for (std::size_t begin = 0; begin < y.rows;) {
+            const std::size_t left = y.rows - begin;
+            const bool tiled = left >= rows_for_tiles;
+            const std::size_t rows = tiled ? std::min(left, kTile) : (alone == set.single ? 1 : left);
+            (tiled ? set.tile : alone)(
+                {part, y.data + begin * y.stride + part.row, y.stride,
+                 x.data + begin * x.stride + part.col, x.stride, rows,
+                 every_layer == nullptr ? nullptr : every_layer + begin * x.stride + part.col,
+                 layer_stride, floats});
+            begin += rows;
+        }
+    }
+}
+
+void PackedModel::recover(std::span<const float> y, std::span<float> x,
+                          Workspace& workspace) const {
+    recover(ConstBatchView(y.data(), 1, y.size()), BatchView(x.data(), 1, x.size()), workspace);
+}
+
+void PackedModel::recover(ConstBatchView y, BatchView x, Workspace& workspace) const {
+    require_width(y.cols, measurements());
+    ensure(x.rows == y.rows && x.cols == entries(), "signals that do not fit the measurements");
+    ensure(workspace.floats_.size() >= state_->workspace, "a workspace of another model");
+    for (std::size_t i = 0; i < y.rows; ++i)
+        if (state_->repeat == 1) {
+            state_->recover_rows(y, x, nullptr, 0, workspace.floats_.data());
+            return;
+        } else {
+            // The repetitions of one row are rows of their own.
+            state_->recover_rows({y.row(i).data(), state_->repeat, state_->m},
+                                 {x.row(i).data(), state_->repeat, state_->n}, nullptr, 0,
+                                 workspace.floats_.data());
+        }
+}
+
+Batch PackedModel::recover(ConstBatchView y, ThreadPool& pool,
+                           std::vector<Batch>* every_layer) const {
+    require_width(y.cols, measurements());
+    ensure(state_->repeat == 1 || y.contiguous(), "a repeated network needs batches without gaps");
+    Batch x(y.rows, entries());
+    AlignedBuffer<float> layers(every_layer == nullptr ? 0 : x.size() * this->layers());
+    const std::size_t repeat = state_->repeat;
+    const ConstBatchView folded(y.data, y.rows * repeat, state_->m,
+                                repeat == 1 ? y.stride : state_->m);
+    const BatchView out(x.data(), y.rows * repeat, state_->n);
+    pool.run_chunks(
+        folded.rows, kRowsPerTask, [&](std::size_t, std::size_t begin, std::size_t end) {
+            AlignedBuffer<float> floats(state_->workspace);
+            state_->recover_rows(folded.row_range(begin, end), out.row_range(begin, end),
+                                 layers.empty() ? nullptr : layers.data() + begin * state_->n,
+                                 x.size(), floats.data());
+        });
+    if (every_layer != nullptr) {
+        every_layer->assign(this->layers(), Batch(x.rows(), x.cols()));
+        for (std::size_t k = 0; k < this->layers(); ++k)
+            std::copy_n(layers.begin() + static_cast<std::ptrdiff_t>(k * x.size()), x.size(),
+                        (*every_layer)[k].data());
+    }
+    return x;
+}
+
+}  // namespace pibinn

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "pibinn/activation.hpp"
+#include "pibinn/matrix.hpp"
+
+namespace pibinn {
+
+/// How a target's kernels want the signs of a column: rows in groups, groups in words of 32 bits.
+/// Both ways of a target share it, so that one packing serves both and both add in one order.
+struct SignLayout {
+    std::size_t rows_per_group = 4;   ///< bits that one table lookup reads
+    std::size_t groups_per_word = 8;  ///< from the lowest bits on
+    std::size_t partial_sums = 4;     ///< of mean|r|: row i goes to sum i mod this
+
+    std::size_t rows_per_word() const { return rows_per_group * groups_per_word; }
+};
+
+/// What a layer has beside its signs.
+struct PackedLayer {
+    float scale = 1;  ///< of every sign; 1 where each output has its own
+    float theta = 0;  ///< divided by m where it is multiplied with the sum of |r|
+    float beta = 0;
+    float omega = 0;  ///< divided by m
+};
+
+/// One diagonal block, or a whole mask, of a packed network: a network of its own, since blocks
+/// never meet. What the kernels read, and all that they read.
+struct PackedPart {
+    std::size_t m = 0;
+    std::size_t n = 0;
+    std::size_t row = 0;  ///< first measurement of a row of y
+    std::size_t col = 0;  ///< first entry of a row of x
+
+    Activation activation = Activation::soft;
+    bool residual_threshold = false;
+    bool plain = true;  ///< neither momentum nor Onsager term
+    float delta = 1;
+    std::vector<PackedLayer> layers;
+
+    /// A link of a ternary kind is half the sum of two signs, so it has two planes of them.
+    std::size_t planes = 1;
+    std::size_t words = 0;  ///< of a column, in full blocks
+    std::size_t stride = 0;  ///< columns, padded
+    /// Full blocks: [layer][plane][word][stride]. Masks: [layer][plane], one bit a link.
+    AlignedBuffer<std::uint32_t> signs;
+    AlignedBuffer<float> channel_scales;  ///< [layer][stride], of `one-bit-channel`; or empty
+
+    std::vector<std::uint32_t> offsets;  ///< of a mask: links of column j; empty for full blocks
+    std::vector<std::uint32_t> rows;     ///< of a mask: the row of each link
+
+    /// The operator's links, column by column without gaps, and a vector of zeros behind them.
+    AlignedBuffer<float> a;
+
+    bool full() const { return offsets.empty(); }
+    std::size_t plane_size() const { return full() ? words * stride : (rows.size() + 31) / 32; }
+    const std::uint32_t* layer_signs(std::size_t k) const {
+        return signs.data() + k * planes * plane_size();
+    }
+    const float* layer_scales(std::size_t k) const {
+        return channel_scales.empty() ? nullptr : channel_scales.data() + k * stride;
+    }
+    /// Rows of r with the zeros that tables of whole words read.
+    std::size_t padded_rows(const SignLayout& layout) const;
+    std::size_t bytes() const;
+};
+
+}  // namespace pibinn

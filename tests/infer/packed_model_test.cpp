@@ -1,0 +1,262 @@
+#include "pibinn/packed_model.hpp"
+
+#include <cmath>
+#include <cstdlib>
+#include <new>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "model/cases.hpp"
+#include "model/model_parameters.hpp"
+#include "model/reference.hpp"
+#include "pibinn/error.hpp"
+
+namespace {
+
+std::size_t allocations = 0;
+
+void* counted(std::size_t size, std::size_t alignment) {
+    ++allocations;
+    if (void* p = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment))
+        return p;
+    throw std::bad_alloc();
+}
+
+}  // namespace
+
+// Every allocation of this test program is counted, so that a recovery can be seen to make none.
+void* operator new(std::size_t size) { return counted(size == 0 ? 1 : size, 16); }
+void* operator new(std::size_t size, std::align_val_t alignment) {
+    return counted(size, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* p) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+
+namespace pibinn {
+namespace {
+
+using testing::some_mask;
+using testing::some_structure;
+
+struct Case {
+    std::string name;
+    Structure structure;
+    NetworkSpec spec;
+};
+
+NetworkSpec spec_of(WeightKind weights, Update update, Activation activation = Activation::soft,
+                    double delta = 1.0) {
+    NetworkSpec spec;
+    spec.layers = 5;
+    spec.weights = weights;
+    spec.update = update;
+    spec.activation = activation;
+    spec.delta = delta;
+    return spec;
+}
+
+const std::vector<Case>& cases() {
+    static const std::vector<Case> all = [] {
+        std::vector<Case> list;
+        const auto add = [&list](const std::string& name, Structure structure, NetworkSpec spec) {
+            list.push_back({name, std::move(structure), spec});
+        };
+        for (auto kind : {StructureKind::dense, StructureKind::repeated, StructureKind::blocks,
+                          StructureKind::mask})
+            for (auto weights : {WeightKind::one_bit, WeightKind::one_bit_layer,
+                                 WeightKind::one_bit_channel, WeightKind::ternary})
+                for (auto update : {Update::plain(), Update::accelerated()})
+                    add(fmt::format("{} {} {}", to_string(kind), to_string(weights),
+                                    to_string(update)),
+                        some_structure(kind), spec_of(weights, update));
+        for (auto activation : {Activation::hard, Activation::relu})
+            for (const auto& structure : {Structure::dense(13, 21), some_mask(11, 17)})
+                add(fmt::format("{}", to_string(activation)), structure,
+                    spec_of(WeightKind::one_bit, Update::plain(), activation));
+        add("hard accelerated", Structure::dense(13, 21),
+            spec_of(WeightKind::one_bit, Update::accelerated(), Activation::hard));
+        add("delta", Structure::dense(13, 21),
+            spec_of(WeightKind::one_bit, Update::plain(), Activation::soft, 0.7));
+        for (int bits = 1; bits < 7; ++bits)
+            add(fmt::format("update {}", bits), Structure::dense(13, 21),
+                spec_of(WeightKind::one_bit,
+                        Update{(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0}));
+        // One row, one column, whole and broken groups, words and vectors; more rows than are
+        // summed in registers; more words than have their tables made at a time.
+        for (auto [m, n] : std::vector<std::pair<std::size_t, std::size_t>>{{1, 1},
+                                                                           {1, 40},
+                                                                           {3, 1},
+                                                                           {5, 16},
+                                                                           {29, 33},
+                                                                           {30, 64},
+                                                                           {31, 65},
+                                                                           {50, 100},
+                                                                           {61, 17},
+                                                                           {129, 70},
+                                                                           {200, 130},
+                                                                           {333, 65}})
+            for (auto weights : {WeightKind::one_bit, WeightKind::ternary})
+                add(fmt::format("{}x{} {}", m, n, to_string(weights)), Structure::dense(m, n),
+                    // One row and many columns make the accelerated update blow up, and with it any
+                    // rounding.
+                    spec_of(weights, m == 1 ? Update::plain() : Update::accelerated()));
+        add("130x40 mask", some_mask(130, 40), spec_of(WeightKind::one_bit, Update::accelerated()));
+        return list;
+    }();
+    return all;
+}
+
+/// Weights near a scaled operator and moderate thresholds, so that layers stay alive.
+Model some_model(const Case& c, std::uint64_t seed) {
+    const Operator op = Operator::random(c.structure, OperatorEnsemble::gaussian, seed);
+    const auto backend = make_cpu_backend();
+    const auto network = make_network(c.spec, op, *backend);
+    Model model = untrained_model(c.spec, op, 0.1);
+    const ParameterStore p = testing::some_parameters(*network, op, *backend, seed);
+    for (std::size_t k = 1; k <= c.spec.layers; ++k)
+        model.weights[k - 1].assign(p.weights(k).begin(), p.weights(k).end());
+    model.theta.assign(p.theta().begin(), p.theta().end());
+    model.beta.assign(p.beta().begin(), p.beta().end());
+    model.omega.assign(p.omega().begin(), p.omega().end());
+    return model;
+}
+
+Batch some_measurements(const Model& model, std::size_t rows, std::uint64_t seed) {
+    Batch x(rows, model.op.cols());
+    Stream stream(seed, Purpose::tests, 1);
+    for (float& v : x.values())
+        v = stream.uniform() < 0.2 ? static_cast<float>(stream.normal()) : 0.0F;
+    ThreadPool pool(1);
+    return model.op.apply(x, pool);
+}
+
+class EveryKernel : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(EveryKernel, RecoversWhatFloat64Does) {
+    ThreadPool pool(1);
+    for (const Case& c : cases()) {
+        SCOPED_TRACE(c.name);
+        const Model model = some_model(c, 3);
+        const Batch y = some_measurements(model, 19, 5);
+        const ParameterStore p = parameters_of(model);
+        const auto expected =
+            reference_layers(model.spec, model.op, p.layout(), testing::as_double(p.values()),
+                             convert<double>(y));
+        std::vector<Batch> layers;
+        const Batch x = PackedModel(model, GetParam()).recover(y, pool, &layers);
+        ASSERT_EQ(layers.size(), expected.size());
+        EXPECT_EQ(layers.back(), x);
+        for (std::size_t k = 0; k < layers.size(); ++k) {
+            double largest = 0;  // of what comes in and out: x is made by differences of y
+            for (float v : y.values()) largest = std::max(largest, std::abs(double{v}));
+            double error = 0;
+            for (std::size_t i = 0; i < x.size(); ++i) {
+                largest = std::max(largest, std::abs(expected[k].data()[i]));
+                error = std::max(error, std::abs(expected[k].data()[i] -
+                                                 static_cast<double>(layers[k].data()[i])));
+            }
+            EXPECT_LE(error, 1e-6 * largest) << "layer " << k + 1;
+        }
+    }
+}
+
+TEST_P(EveryKernel, GivesARowTheSameBitsInAnyCompany) {
+    ThreadPool one(1);
+    ThreadPool three(3);
+    for (const Case& c : cases()) {
+        SCOPED_TRACE(c.name);
+        const Model model = some_model(c, 7);
+        const Batch y = some_measurements(model, 67, 9);
+        const PackedModel packed(model, GetParam());
+        // Every way of an instruction set gives the same bits as the set's own choice.
+        const PackedModel set(model, GetParam().substr(GetParam().find('/') + 1));
+        const Batch together = packed.recover(y, one);
+        EXPECT_EQ(together, packed.recover(y, three));
+        EXPECT_EQ(together, set.recover(y, one));
+        PackedModel::Workspace workspace(packed);
+        Batch alone(y.rows(), together.cols());
+        for (std::size_t i = 0; i < y.rows(); ++i)
+            packed.recover(y.row(i), alone.row(i), workspace);
+        EXPECT_EQ(together, alone);
+        for (std::size_t begin = 0, step = 1; begin < y.rows(); begin += step, step += 2) {
+            const std::size_t end = std::min(y.rows(), begin + step);
+            packed.recover(y.view().row_range(begin, end), alone.view().row_range(begin, end),
+                           workspace);
+        }
+        EXPECT_EQ(together, alone);
+    }
+}
+
+TEST_P(EveryKernel, AllocatesNothingPerCall) {
+    const Model model = some_model({"", Structure::dense(50, 100), {}}, 1);
+    const Batch y = some_measurements(model, 40, 2);
+    const PackedModel packed(model, GetParam());
+    PackedModel::Workspace workspace(packed);
+    Batch x(y.rows(), packed.entries());
+    const std::size_t before = allocations;
+    packed.recover(y.row(0), x.row(0), workspace);
+    packed.recover(y.view(), x.view(), workspace);
+    EXPECT_EQ(allocations, before);
+}
+
+std::string kernel_test_name(const ::testing::TestParamInfo<std::string>& info) {
+    std::string name = info.param;
+    for (char& ch : name)
+        if (ch == '/') ch = '_';
+    return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(PackedModel, EveryKernel, ::testing::ValuesIn(packed_kernels()),
+                         kernel_test_name);
+
+TEST(PackedModel, OfTwentyLayersStaysUnderFortyKilobytes) {
+    NetworkSpec spec;
+    spec.layers = 20;
+    const Model model = some_model({"", Structure::dense(50, 100), spec}, 1);
+    for (const std::string& kernel : packed_kernels())
+        EXPECT_LT(PackedModel(model, kernel).bytes(), 40000U) << kernel;
+}
+
+TEST(PackedModel, TakesABatchOfNoRows) {
+    const Model model = some_model({"", Structure::dense(5, 9), {}}, 1);
+    ThreadPool pool(2);
+    const Batch x = PackedModel(model).recover(Batch(0, 5), pool);
+    EXPECT_EQ(x.rows(), 0U);
+    EXPECT_EQ(x.cols(), 9U);
+}
+
+TEST(PackedModel, KernelsHaveNamesAndAutoIsTheFirst) {
+    const Model model = some_model({"", Structure::dense(5, 9), {}}, 1);
+    EXPECT_EQ(PackedModel(model).kernel(), packed_kernels().front());
+    for (const std::string& kernel : packed_kernels())
+        EXPECT_EQ(PackedModel(model, kernel).kernel(), kernel);
+    try {
+        PackedModel(model, "tile/AVX9");
+        FAIL() << "an unknown kernel was taken";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::usage);
+        EXPECT_NE(std::string(error.what()).find("'tile/AVX9'"), std::string::npos);
+    }
+}
+
+TEST(PackedModel, RefusesWhatHasNoSigns) {
+    NetworkSpec spec;
+    spec.weights = WeightKind::real;
+    spec.layers = 2;
+    const Operator op = Operator::random(Structure::dense(5, 9), OperatorEnsemble::gaussian, 1);
+    EXPECT_FALSE(can_be_packed(spec));
+    EXPECT_THROW(PackedModel(untrained_model(spec, op, 0.1)), Error);
+}
+
+TEST(PackedModel, RefusesMeasurementsOfAnotherWidth) {
+    const Model model = some_model({"", Structure::dense(5, 9), {}}, 1);
+    ThreadPool pool(1);
+    const PackedModel packed(model);
+    EXPECT_THROW(packed.recover(Batch(2, 6), pool), Error);
+}
+
+}  // namespace
+}  // namespace pibinn
