@@ -60,7 +60,10 @@ struct AllSupports {
 /// How far a second network or measurement may be from the first so that both provably keep the
 /// support; 0: not proven for any distance.
 struct ProvenChanges {
-    double op = 0;           ///< ||A_S - A'_S||_2, y as it is: at most noise / B
+    /// ||A_S - A'_S||_2, y as it is. To A' such a y is off by op B more, so that only what is left of
+    /// the noise asked for beside the measured one can be spent on it: (noise - measured) / B.
+    double op = 0;
+    double op_noise = 0;     ///< the ||y - A x|| up to which `op` is proven: noise - op B
     double measurement = 0;  ///< ||y - A x||
     double weights = 0;
     double thresholds = 0;

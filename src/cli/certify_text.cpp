@@ -56,13 +56,16 @@ std::string layers_text(const Certificate& c) {
 /// Where the numbers of the table of responses hold.
 std::string proven_text(const Certificate& c) {
     std::string known, unknown;
-    for (const auto& [name, unit, change] :
-         {std::tuple{"Stab Q", "operators within", c.proven.op},
-          {"Stab b", "measurements within", c.proven.measurement},
-          {"Sens W", "weights within", c.proven.weights},
-          {"Sens theta", "thresholds within", c.proven.thresholds}})
+    const std::string for_y =
+        fmt::format(", for y at most {:.4g} away from A x", c.proven.op_noise);
+    for (const auto& [name, unit, change, condition] :
+         {std::tuple{"Stab Q", "operators within", c.proven.op, for_y},
+          {"Stab b", "measurements within", c.proven.measurement, ""},
+          {"Sens W", "weights within", c.proven.weights, ""},
+          {"Sens theta", "thresholds within", c.proven.thresholds, ""}})
         if (change > 0)
-            known += fmt::format("{}{} ({} {:.4g})", known.empty() ? "" : ", ", name, unit, change);
+            known += fmt::format("{}{} ({} {:.4g}{})", known.empty() ? "" : ", ", name, unit,
+                                 change, condition);
         else
             unknown += fmt::format("{}{}", unknown.empty() ? "" : ", ", name);
     std::string text = "Valid where both networks keep the support and have f_k up to these";

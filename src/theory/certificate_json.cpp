@@ -43,6 +43,7 @@ ordered_json proven_json(const Certificate& c) {
     const auto up_to = [](double change) { return change > 0 ? ordered_json(change) : nullptr; };
     return {{"condition", "valid where both networks keep the support and have f_k up to these"},
             {"stab_q", up_to(c.proven.op)},
+            {"stab_q_y_within", c.proven.op > 0 ? ordered_json(c.proven.op_noise) : nullptr},
             {"stab_b", up_to(c.proven.measurement)},
             {"sens_w", up_to(c.proven.weights)},
             {"sens_theta", up_to(c.proven.thresholds)}};
