@@ -21,8 +21,9 @@ ordered_json last_row(const Matrix<double>& values) {
     return std::vector<double>(row.begin(), row.end());
 }
 
-ordered_json theorem_json(const TheoremBound& t) {
+ordered_json theorem_json(const TheoremBound& t, bool proven) {
     return {{"bound", t.value},
+            {"assumptions_proven", proven},
             {"N", t.used.N},
             {"r", t.used.r},
             {"t", t.used.t},
@@ -131,7 +132,7 @@ ordered_json to_json(const Certificate& c) {
         out["term_i"] = term_i;
         out["response_proven_up_to"] = proven_json(c);
     }
-    if (c.theorem) out["theorem_1"] = theorem_json(*c.theorem);
+    if (c.theorem) out["theorem_1"] = theorem_json(*c.theorem, c.proves_errors());
     out["weights_hash"] = c.weights_hash;
     return out;
 }
@@ -143,6 +144,9 @@ ordered_json to_json(const Suggestion& s, double scale) {
             {"scale_at_delta_1", interval_json(s.scale_at_one, scale)},
             {"largest_delta",
              s.delta_at_scale.empty() ? ordered_json() : point_json(s.largest_delta, scale)},
+            {"largest_delta_open", s.open},
+            {"margin", Suggestion::kMargin},
+            {"margin_delta", s.margin_delta ? point_json(*s.margin_delta, scale) : ordered_json()},
             {"best", s.best ? point_json(*s.best, scale) : ordered_json()}};
 }
 

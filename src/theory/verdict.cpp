@@ -110,6 +110,14 @@ std::string Certificate::supports_text() const {
     return fmt::format("the {} supports of the signals", supports);
 }
 
+std::string Certificate::assumptions_text() const {
+    const std::string text = "under the assumptions above";
+    if (proves_errors()) return text;
+    return text + (verdict == Verdict::on_data
+                       ? ", which were seen to hold on the signals and are not proven"
+                       : ", which fail here");
+}
+
 bool proves(const BoundInputs& terms, const ErrorBound& bound) {
     return first_over_one(terms) == 0 && bound.first_leak == 0;
 }
