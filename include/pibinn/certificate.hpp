@@ -60,7 +60,10 @@ struct AllSupports {
 /// How far a second network or measurement may be from the first so that both provably keep the
 /// support; 0: not proven for any distance.
 struct ProvenChanges {
-    double op = 0;           ///< ||A_S - A'_S||_2, y as it is: at most noise / B
+    /// ||A_S - A'_S||_2, y as it is. To A' such a y is off by op B more, so that only what is left
+    /// of the noise asked for beside the measured one can be spent on it: (noise - measured) / B.
+    double op = 0;
+    double op_noise = 0;     ///< the ||y - A x|| up to which `op` is proven: noise - op B
     double measurement = 0;  ///< ||y - A x||
     double weights = 0;
     double thresholds = 0;
@@ -109,6 +112,12 @@ struct Certificate {
     const BoundInputs& basis() const { return over_all ? all->terms : terms; }
     /// The supports the bounds speak of, in words.
     std::string supports_text() const;
+    /// alpha < 1 and the support kept are proven, for all supports or for those drawn.
+    bool proves_errors() const {
+        return verdict == Verdict::guaranteed || verdict == Verdict::on_supports;
+    }
+    /// Under which condition a bound like Theorem 1 stands here, in words.
+    std::string assumptions_text() const;
 };
 
 Certificate certify(const Model& model, const CertificateInput& input,

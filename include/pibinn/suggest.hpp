@@ -29,7 +29,13 @@ struct Suggestion {
     Interval delta_at_scale;  ///< alpha < 1 with the weights as they are, within (0, 1]
     Interval scale_at_delta;  ///< alpha < 1 with delta as it is
     Interval scale_at_one;    ///< alpha < 1 with delta = 1
-    SetPoint largest_delta;   ///< at the weights as they are; alpha >= 1 if there is none
+    /// At the weights as they are; alpha >= 1 if there is none. Where that is a border, alpha is 1
+    /// there and any smaller delta is in the set.
+    SetPoint largest_delta;
+    bool open = false;  ///< largest_delta is such a border, and promises nothing itself
+    /// The largest delta at the weights as they are that leaves a margin: alpha = kMargin at most.
+    std::optional<SetPoint> margin_delta;
+    static constexpr double kMargin = 0.95;
     /// Least Cvg(K) of delta = 1/40 .. 1, each with the scale of the least alpha; none where that
     /// is not below B, which the answer 0 promises too.
     std::optional<SetPoint> best;

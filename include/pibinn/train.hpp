@@ -44,6 +44,9 @@ struct TrainResult {
     std::vector<double> train_nmse_db_per_layer, test_nmse_db_per_layer;
     std::vector<EpochRecord> history;
     std::vector<std::pair<std::string, double>> seconds;  ///< per stage
+    /// Of the last stage that asks for an alpha, and what the finished model has on the training
+    /// supports: no scale and no flip of signs may be enough. 0 where no stage asks.
+    double alpha_asked = 0, alpha_reached = 0;
 };
 
 /// Trains to the end, or until `progress` answers false. The same job gives the same bytes whatever

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
@@ -23,6 +24,8 @@ namespace {
 
 // Of a signal with N(0, 1) on s entries: longer than sqrt(s) + 3 is one in a hundred at most.
 constexpr double kLongTail = 3;
+// Relative to a signal's largest coefficient: some units in the last place of float32.
+constexpr float kAnalysisNoise = 1e-6F;
 
 struct Source {
     std::string signals, measurements;
@@ -43,12 +46,14 @@ void require_one_source(const Source& source) {
     if (source.samples == 0) fail_usage("--samples 0", "give at least 1");
 }
 
-/// "1,5,9" as numbers.
+/// "1,5,9" or "1, 5, 9" as numbers.
 std::vector<std::uint32_t> parse_support(const std::string& text) {
     std::vector<std::uint32_t> entries;
     for (std::size_t at = 0; at <= text.size();) {
         const std::size_t end = std::min(text.find(',', at), text.size());
-        const std::string word = text.substr(at, end - at);
+        std::string word = text.substr(at, end - at);
+        word.erase(0, word.find_first_not_of(' '));
+        word.erase(word.find_last_not_of(' ') + 1);
         std::uint32_t entry = 0;
         const auto [stop, code] = std::from_chars(word.data(), word.data() + word.size(), entry);
         if (code != std::errc() || stop != word.data() + word.size())
@@ -60,11 +65,25 @@ std::vector<std::uint32_t> parse_support(const std::string& text) {
     return entries;
 }
 
+/// What the network recovers of signals: their coefficients, as `eval` takes them. The analysis is
+/// float32, and what it leaves where a coefficient is zero must not count as an entry of a support.
+Batch coefficients(const Model& model, const Batch& signals, ThreadPool& pool) {
+    Batch x = model.domain.to_coefficients(signals, pool);
+    for (std::size_t i = 0; i < x.rows(); ++i) {
+        float largest = 0;
+        for (const float v : x.row(i)) largest = std::max(largest, std::abs(v));
+        for (float& v : x.row(i))
+            if (std::abs(v) <= kAnalysisNoise * largest) v = 0;
+    }
+    return x;
+}
+
 /// The supports asked for, with signals to measure on; B is settled where signals are drawn.
-CertificateInput make_input(const Model& model, const Source& source, double& B) {
+CertificateInput make_input(const Model& model, const Source& source, double& B, ThreadPool& pool) {
     CertificateInput input;
     if (!source.signals.empty()) {
         input.x = read_rows(source.signals, model.op.cols(), "signal entries");
+        if (!model.domain.plain()) input.x = coefficients(model, input.x, pool);
         if (!source.measurements.empty())
             input.y = read_rows(source.measurements, model.op.rows(), "measurements");
         return input;
@@ -96,9 +115,11 @@ nlohmann::ordered_json source_json(const Source& source) {
     return out;
 }
 
-std::string source_line(const Source& source, const Certificate& c, bool B_given) {
+std::string source_line(const Source& source, const Model& model, const Certificate& c,
+                        bool B_given) {
     if (!source.signals.empty())
-        return fmt::format("supports of the signals of {}; B = {:.4g} {}", source.signals,
+        return fmt::format("supports of the {}signals of {}; B = {:.4g} {}",
+                           model.domain.plain() ? "" : "coefficients of the ", source.signals,
                            c.terms.B, B_given ? "as given" : "is the length of the longest");
     if (source.size)
         return fmt::format(
@@ -124,28 +145,39 @@ void write_folder(const std::string& folder, const CertificateReport& report,
     write_file(out / "error.svg", error);
 }
 
-void add_theorem(CommandLine& line, TheoremInputs& theorem) {
-    const auto add = [&](const char* name, double& value, const char* what) {
-        line.optional(name, value, what, "VALUE")->group("Theorem 1");
-    };
-    add("--N", theorem.N, "training signals (as many as are measured)");
-    add("--level", theorem.r, "level r: mean squared error (as measured)");
-    add("--t", theorem.t, "confidence t (ln(N) / 2)");
-    add("--log-gamma", theorem.log_gamma,
-        "ln of the covering number (m s ln(1 + 2 rho sqrt N), rho the operator radius)");
-    add("--b-theta", theorem.b_theta, "B_theta (lambda sqrt(m s), or the largest ||W_S||)");
-    add("--c1", theorem.c1, "factor on the order of C_1 (1)");
-    add("--c2", theorem.c2, "factor on the order of C_2 (1)");
-    add("--c3", theorem.c3, "factor on the order of C_3 (1)");
+/// A number of Theorem 1 as it was given, and where it goes: unless given, its default stays.
+struct TheoremOption {
+    const char* name;
+    double* target;
+    double least;
+    const char* what;
+    std::optional<double> given;
+};
+
+std::vector<TheoremOption> theorem_options(TheoremInputs& t) {
+    return {{"--N", &t.N, 1, "training signals, 1 or more (as many as are measured)", {}},
+            {"--level", &t.r, 0, "level r: mean squared error (as measured)", {}},
+            {"--t", &t.t, 1e-3, "confidence t, 0.001 or more (ln(N) / 2)", {}},
+            {"--log-gamma",
+             &t.log_gamma,
+             0,
+             "ln of the covering number (m s ln(1 + 2 rho sqrt N), rho the operator radius)",
+             {}},
+            {"--b-theta", &t.b_theta, 0, "B_theta (lambda sqrt(m s), or the largest ||W_S||)", {}},
+            {"--c1", &t.c1, 0, "factor on the order of C_1 (1)", {}},
+            {"--c2", &t.c2, 0, "factor on the order of C_2 (1)", {}},
+            {"--c3", &t.c3, 0, "factor on the order of C_3 (1)", {}}};
 }
 
-void check_theorem(const TheoremInputs& t) {
-    for (const double value : {t.N, t.r, t.t, t.log_gamma, t.b_theta, t.c1, t.c2, t.c3})
-        if (!std::isfinite(value))
-            fail_usage(fmt::format("{} is no number for Theorem 1", value),
-                       "see 'pibinn certify --help'");
-    if (t.N < 0 || t.t < 0 || t.c1 < 0 || t.c2 < 0 || t.c3 < 0)
-        fail_usage("a number of Theorem 1 is negative", "see 'pibinn certify --help'");
+void take(const std::vector<TheoremOption>& options) {
+    for (const TheoremOption& option : options) {
+        if (!option.given) continue;
+        if (!(*option.given >= option.least && std::isfinite(*option.given)))
+            fail_usage(fmt::format("{} {} is not a number from {} on", option.name, *option.given,
+                                   option.least),
+                       "leave it out for its default");
+        *option.target = *option.given;
+    }
 }
 
 }  // namespace
@@ -155,7 +187,9 @@ void run_certify(const Arguments& arguments) {
         "certify",
         "Says what the theory guarantees of a model: how fast errors shrink, how far the answer "
         "can move when the operator, the measurements or the parameters do, and which assumption "
-        "fails where. docs/theory.md explains every number.",
+        "fails where. docs/theory.md explains every number. A model with a basis takes the signals "
+        "themselves, pixels or samples, as eval does, and certifies the supports of their "
+        "coefficients.",
         "pibinn certify model.safetensors --signals x_test.npy --out certificate\n"
         "  pibinn certify model.safetensors --support 1,5,9 --suggest\n"
         "  pibinn certify model.safetensors --size 5 --samples 2000 --json -");
@@ -167,8 +201,8 @@ void run_certify(const Arguments& arguments) {
     line.optional("--signals", source.signals, "certify the supports of these signals", "FILE");
     line.optional("--measurements", source.measurements,
                   "their measurements; without, the operator measures", "FILE");
-    line.optional("--support", source.support, "certify one support: its entries, from 0 on",
-                  "LIST");
+    line.optional("--support", source.support,
+                  "certify one support: its entries (of a basis: coefficients), from 0 on", "LIST");
     line.optional("--size", source.size, "certify random supports of S entries, and bound all",
                   "S");
     line.optional("--samples", source.samples, "signals drawn for --support and --size (1000)",
@@ -191,16 +225,18 @@ void run_certify(const Arguments& arguments) {
     line.app().add_flag("--attach", attach, "keep the certificate in the model file");
     line.optional("--out", out, "folder for certificate.json, certificate.html and pictures",
                   "DIR");
-    add_theorem(line, options.theorem);
+    std::vector<TheoremOption> theorem = theorem_options(options.theorem);
+    for (TheoremOption& option : theorem)
+        line.optional(option.name, option.given, option.what, "VALUE")->group("Theorem 1");
     if (!line.parse(arguments)) return;
     require_one_source(source);
-    check_theorem(options.theorem);
+    take(theorem);
     const Console console(line.speech());
 
     Model model = load_model(model_file);
     ThreadPool pool(line.threads());
     const bool B_given = options.B > 0;
-    const CertificateInput input = make_input(model, source, options.B);
+    const CertificateInput input = make_input(model, source, options.B, pool);
     CertificateReport report;
     report.certificate = certify(model, input, options, pool);
     const Certificate& certificate = report.certificate;
@@ -214,7 +250,7 @@ void run_certify(const Arguments& arguments) {
     }
     if (!out.empty()) {
         report.model = model_line(model);
-        report.source = source_line(source, certificate, B_given);
+        report.source = source_line(source, model, certificate, B_given);
         report.command = "pibinn certify";
         for (const std::string& word : arguments) report.command += " " + shell_word(word);
         report.version = version();
@@ -222,7 +258,7 @@ void run_certify(const Arguments& arguments) {
     }
     if (attach) save_model(model, model_file);
 
-    console.say(model_line(model) + source_line(source, certificate, B_given) + "\n" +
+    console.say(model_line(model) + source_line(source, model, certificate, B_given) + "\n" +
                 certificate_text(certificate) +
                 (report.suggestion ? suggestion_text(certificate, *report.suggestion) : ""));
     console.result(json);

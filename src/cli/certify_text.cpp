@@ -18,10 +18,6 @@ std::string number(double value) {
     return std::isfinite(value) ? fmt::format("{:.4g}", value) : "-";
 }
 
-bool proven(const Certificate& c) {
-    return c.verdict == Verdict::guaranteed || c.verdict == Verdict::on_supports;
-}
-
 std::string layers_text(const Certificate& c) {
     const bool soft = c.spec.activation == Activation::soft;
     std::vector<std::string> header{"layer", "f", soft ? "f + mu s" : "mu"};
@@ -56,20 +52,23 @@ std::string layers_text(const Certificate& c) {
 /// Where the numbers of the table of responses hold.
 std::string proven_text(const Certificate& c) {
     std::string known, unknown;
-    for (const auto& [name, unit, change] :
-         {std::tuple{"Stab Q", "operators within", c.proven.op},
-          {"Stab b", "measurements within", c.proven.measurement},
-          {"Sens W", "weights within", c.proven.weights},
-          {"Sens theta", "thresholds within", c.proven.thresholds}})
+    const std::string for_y =
+        fmt::format(", for y at most {:.4g} away from A x", c.proven.op_noise);
+    for (const auto& [name, unit, change, condition] :
+         {std::tuple{"Stab Q", "operators within", c.proven.op, for_y},
+          {"Stab b", "measurements within", c.proven.measurement, ""},
+          {"Sens W", "weights within", c.proven.weights, ""},
+          {"Sens theta", "thresholds within", c.proven.thresholds, ""}})
         if (change > 0)
-            known += fmt::format("{}{} ({} {:.4g})", known.empty() ? "" : ", ", name, unit, change);
+            known += fmt::format("{}{} ({} {:.4g}{})", known.empty() ? "" : ", ", name, unit,
+                                 change, condition);
         else
             unknown += fmt::format("{}{}", unknown.empty() ? "" : ", ", name);
     std::string text = "Valid where both networks keep the support and have f_k up to these";
     if (!known.empty()) text += "; proven for " + known;
     if (!unknown.empty())
         text += fmt::format("; not proven for {}{}", unknown,
-                            proven(c) ? ": give noise or a radius" : "");
+                            c.proves_errors() ? ": give noise or a radius" : "");
     return text + ".\n";
 }
 
@@ -87,10 +86,13 @@ std::string responses_text(const Certificate& c) {
     table.add({"jump of the hard threshold", number(r.jump[last])});
     table.add({"the paper's Term (a), not needed", number(r.term_a[last])});
     table.add({"the paper's Term (b), not needed", number(r.term_b[last])});
+    table.add(
+        {"the paper's Term (I) = (a) + (b), not needed", number(r.term_a[last] + r.term_b[last])});
     table.add({fmt::format("Theorem 1 (ln Gamma {:.3g}, B_theta {:.3g}, N {})",
                            c.theorem->used.log_gamma, c.theorem->used.b_theta, c.theorem->used.N),
                number(c.theorem->value)});
-    return table_text(table) + proven_text(c);
+    return table_text(table) + proven_text(c) +
+           fmt::format("Theorem 1 is {}.\n", c.assumptions_text());
 }
 
 std::string membership_text(const Certificate& c) {
@@ -99,7 +101,7 @@ std::string membership_text(const Certificate& c) {
         "over the supports seen: in the HT set (eq. ht1): {} (alpha {:.4g});  in the ST set (eq. "
         "to10): {} (alpha {:.4g}); "
         " "
-        "good (Definition 1): {} (max |W_i^T A_i - 1| = {:.3g})\n",
+        "diagonal of good weights (Definition 1): {} (max |W_i^T A_i - 1| = {:.3g})\n",
         word(c.member.hard), alpha_hard(c.terms), word(c.member.soft), alpha_soft(c.terms),
         word(c.member.good), c.diagonal_gap);
 }
@@ -136,7 +138,13 @@ std::string suggestion_text(const Certificate& c, const Suggestion& s) {
                    number(p.cvg / c.terms.B)});
     };
     add("as it is", s.now);
-    if (!s.delta_at_scale.empty()) add("largest delta for these weights", s.largest_delta);
+    if (s.open)
+        table.add({"largest delta for these weights", "< " + number(s.largest_delta.delta),
+                   number(unit), "< 1", "-", "-"});
+    else if (!s.delta_at_scale.empty())
+        add("largest delta for these weights", s.largest_delta);
+    if (s.margin_delta && s.margin_delta->delta < s.largest_delta.delta)
+        add(fmt::format("largest delta with alpha {}", Suggestion::kMargin), *s.margin_delta);
     if (s.best)
         add("least Cvg", *s.best);
     else

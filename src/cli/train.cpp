@@ -65,7 +65,7 @@ void run_train(const Arguments& arguments) {
     const ordered_json summary = write_results(run, seeds, comparison, pool);
 
     console.say(fmt::format(
-        "{}\ntest nmse {:.2f} dB, training nmse {:.2f} dB{}{}\n\n{}\n{}\nWritten: {}\n",
+        "{}\ntest nmse {:.2f} dB, training nmse {:.2f} dB{}{}\n{}\n{}\n{}\nWritten: {}\n",
         model_line(first.result.model), summary["test_nmse_db"].get<double>(),
         summary["train_nmse_db"].get<double>(),
         seeds.size() > 1 ? fmt::format(" (mean of {} seeds; test deviation {:.2f} dB)",
@@ -74,7 +74,7 @@ void run_train(const Arguments& arguments) {
         summary.contains("test_psnr_db")
             ? fmt::format(", test PSNR {:.2f} dB", summary["test_psnr_db"].get<double>())
             : "",
-        bits_table(first.result.model), comparison.table(), written(run)));
+        alpha_warning(seeds), bits_table(first.result.model), comparison.table(), written(run)));
     console.result(summary);
 }
 

@@ -69,14 +69,23 @@ ordered_json problem_json(const TrainingRun& run, const Problem& problem) {
 }
 
 ordered_json seed_json(const SeedRun& run) {
-    return {{"seed", run.seed},
-            {"train_nmse_db", run.result.train.nmse_db},
-            {"test_nmse_db", run.result.test.nmse_db},
-            {"train_energy_nmse_db", run.result.train.energy_nmse_db},
-            {"test_energy_nmse_db", run.result.test.energy_nmse_db},
-            {"test_median_nmse_db", run.result.test.median_nmse_db},
-            {"support_f1", run.result.test.support_f1},
-            {"scale", run.result.model.scale()}};
+    ordered_json json{{"seed", run.seed},
+                      {"train_nmse_db", run.result.train.nmse_db},
+                      {"test_nmse_db", run.result.test.nmse_db},
+                      {"train_energy_nmse_db", run.result.train.energy_nmse_db},
+                      {"test_energy_nmse_db", run.result.test.energy_nmse_db},
+                      {"test_median_nmse_db", run.result.test.median_nmse_db},
+                      {"support_f1", run.result.test.support_f1},
+                      {"scale", run.result.model.scale()}};
+    if (run.result.alpha_asked > 0) json["alpha"] = run.result.alpha_reached;
+    return json;
+}
+
+/// The largest of the seeds.
+double alpha_reached(const std::vector<SeedRun>& seeds) {
+    double most = 0;
+    for (const SeedRun& seed : seeds) most = std::max(most, seed.result.alpha_reached);
+    return most;
 }
 
 }  // namespace
@@ -173,7 +182,20 @@ ordered_json summary_json(const TrainingRun& run, const std::vector<SeedRun>& se
     if (first.problem.domain.patch > 0)
         summary["test_psnr_db"] =
             over(seeds, [](const SeedRun& s) { return test_psnr_db(s); }).mean;
+    if (first.result.alpha_asked > 0)
+        summary["alpha"] = {{"asked", first.result.alpha_asked}, {"reached", alpha_reached(seeds)}};
     return summary;
+}
+
+std::string alpha_warning(const std::vector<SeedRun>& seeds) {
+    const double asked = seeds.front().result.alpha_asked;
+    const double reached = alpha_reached(seeds);
+    // Weights are float32.
+    if (asked == 0 || reached <= asked * (1 + 1e-5)) return {};
+    return fmt::format(
+        "warning: alpha is {:.4g} on the training supports, over the {:.4g} asked for: no scale of "
+        "these signs keeps it, or a later stage without alpha left it\n",
+        reached, asked);
 }
 
 }  // namespace pibinn::cli

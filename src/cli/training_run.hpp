@@ -43,4 +43,7 @@ std::vector<SeedRun> run_training(const TrainingRun& run, Console& console, Thre
 /// summary.json of a run: the problem, the network, the scores of the seeds and their spread.
 nlohmann::ordered_json summary_json(const TrainingRun& run, const std::vector<SeedRun>& seeds);
 
+/// A line where a seed ended above the alpha that a stage asks for, else nothing.
+std::string alpha_warning(const std::vector<SeedRun>& seeds);
+
 }  // namespace pibinn::cli

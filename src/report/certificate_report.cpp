@@ -103,7 +103,14 @@ Table suggestion_table(const Suggestion& s, double scale) {
              false});
     };
     add("as it is", s.now);
-    if (!s.delta_at_scale.empty()) add("largest δ for these weights", s.largest_delta);
+    if (s.open)
+        table.rows.push_back({{"largest δ for these weights", "< " + rounded(s.largest_delta.delta),
+                               rounded(unit), "< 1", "–"},
+                              false});
+    else if (!s.delta_at_scale.empty())
+        add("largest δ for these weights", s.largest_delta);
+    if (s.margin_delta && s.margin_delta->delta < s.largest_delta.delta)
+        add(fmt::format("largest δ with α {}", Suggestion::kMargin), *s.margin_delta);
     if (s.best)
         add("least Cvg", *s.best);
     else
@@ -190,15 +197,17 @@ std::string certificate_report(const CertificateReport& report) {
     page.figures(figures);
     page.table(layer_table(c));
     if (c.theorem)
-        page.section("Theorem 1",
-                     fmt::format("The bound on the local Rademacher complexity has the form "
-                                 "of Theorem 1 and the value {}, with N = {}, r = {}, t = "
-                                 "{}, ln Γ(N) = {}, B_θ = {} and factors {}, {}, {} on C1, C2, C3.",
-                                 rounded(c.theorem->value), rounded(c.theorem->used.N),
-                                 rounded(c.theorem->used.r), rounded(c.theorem->used.t),
-                                 rounded(c.theorem->used.log_gamma),
-                                 rounded(c.theorem->used.b_theta), rounded(c.theorem->used.c1),
-                                 rounded(c.theorem->used.c2), rounded(c.theorem->used.c3)));
+        page.section(
+            "Theorem 1",
+            fmt::format("The bound on the local Rademacher complexity has the form "
+                        "of Theorem 1 and the value {}, with N = {}, r = {}, t = "
+                        "{}, ln Γ(N) = {}, B_θ = {} and factors {}, {}, {} on C1, C2, C3, "
+                        "{}.",
+                        rounded(c.theorem->value), rounded(c.theorem->used.N),
+                        rounded(c.theorem->used.r), rounded(c.theorem->used.t),
+                        rounded(c.theorem->used.log_gamma), rounded(c.theorem->used.b_theta),
+                        rounded(c.theorem->used.c1), rounded(c.theorem->used.c2),
+                        rounded(c.theorem->used.c3), c.assumptions_text()));
     if (report.suggestion) {
         page.section("Into the set",
                      "Which δ and scale of the same signs give α below 1, and what "

@@ -21,8 +21,9 @@ ordered_json last_row(const Matrix<double>& values) {
     return std::vector<double>(row.begin(), row.end());
 }
 
-ordered_json theorem_json(const TheoremBound& t) {
+ordered_json theorem_json(const TheoremBound& t, bool proven) {
     return {{"bound", t.value},
+            {"assumptions_proven", proven},
             {"N", t.used.N},
             {"r", t.used.r},
             {"t", t.used.t},
@@ -43,6 +44,7 @@ ordered_json proven_json(const Certificate& c) {
     const auto up_to = [](double change) { return change > 0 ? ordered_json(change) : nullptr; };
     return {{"condition", "valid where both networks keep the support and have f_k up to these"},
             {"stab_q", up_to(c.proven.op)},
+            {"stab_q_y_within", c.proven.op > 0 ? ordered_json(c.proven.op_noise) : nullptr},
             {"stab_b", up_to(c.proven.measurement)},
             {"sens_w", up_to(c.proven.weights)},
             {"sens_theta", up_to(c.proven.thresholds)}};
@@ -130,7 +132,7 @@ ordered_json to_json(const Certificate& c) {
         out["term_i"] = term_i;
         out["response_proven_up_to"] = proven_json(c);
     }
-    if (c.theorem) out["theorem_1"] = theorem_json(*c.theorem);
+    if (c.theorem) out["theorem_1"] = theorem_json(*c.theorem, c.proves_errors());
     out["weights_hash"] = c.weights_hash;
     return out;
 }
@@ -142,6 +144,9 @@ ordered_json to_json(const Suggestion& s, double scale) {
             {"scale_at_delta_1", interval_json(s.scale_at_one, scale)},
             {"largest_delta",
              s.delta_at_scale.empty() ? ordered_json() : point_json(s.largest_delta, scale)},
+            {"largest_delta_open", s.open},
+            {"margin", Suggestion::kMargin},
+            {"margin_delta", s.margin_delta ? point_json(*s.margin_delta, scale) : ordered_json()},
             {"best", s.best ? point_json(*s.best, scale) : ordered_json()}};
 }
 

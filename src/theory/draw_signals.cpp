@@ -24,6 +24,23 @@ void fill(std::span<float> x, std::span<const std::uint32_t> support, double B, 
     for (const std::uint32_t j : support) x[j] = static_cast<float>(x[j] * shrink);
 }
 
+/// Every block must have as many measurements as the support has entries in it.
+void require_enough_measurements(const Structure& s, std::span<const std::uint32_t> sorted) {
+    const std::size_t period = s.cols() / s.repeat();
+    for (std::size_t u = 0; u < s.repeat(); ++u)
+        for (const Block& b : blocks_of(s)) {
+            const std::size_t first = u * period + b.col;
+            const auto entries = std::lower_bound(sorted.begin(), sorted.end(), first + b.cols) -
+                                 std::lower_bound(sorted.begin(), sorted.end(), first);
+            if (static_cast<std::size_t>(entries) > b.rows)
+                fail_usage(
+                    fmt::format("the support has {} entries in a block of {} x {}: more than its "
+                                "measurements",
+                                entries, b.rows, b.cols),
+                    fmt::format("no theory tells them apart: name at most {}", b.rows));
+        }
+}
+
 }  // namespace
 
 Batch signals_on_support(const Model& model, std::span<const std::uint32_t> support,
@@ -38,6 +55,7 @@ Batch signals_on_support(const Model& model, std::span<const std::uint32_t> supp
     std::sort(sorted.begin(), sorted.end());
     if (const auto twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end())
         fail_usage(fmt::format("support entry {} is named twice", *twice), "name it once");
+    require_enough_measurements(model.op.structure(), sorted);
     Batch x(count, model.op.cols());
     for (std::size_t i = 0; i < count; ++i) {
         Stream stream(seed, Purpose::supports, i);

@@ -135,8 +135,9 @@ public:
                         B_;
         return point;
     }
-    Interval deltas() const {
-        return below_one([&](double delta) { return alpha_(delta, 1); }, 0, 1);
+    /// Where alpha is below a limit.
+    Interval deltas(double limit) const {
+        return below_one([&](double delta) { return alpha_(delta, 1) / limit; }, 0, 1);
     }
     Interval scales(double delta) const {
         return below_one([&](double scale) { return alpha_(delta, scale); }, 0, largest_scale());
@@ -187,11 +188,19 @@ Suggestion suggest(const Model& model, const CertificateInput& input,
     Suggestion out;
     for (bool settled = false; !settled;) {
         out.now = search.at(model.spec.delta, 1);
-        out.delta_at_scale = search.deltas();
+        out.delta_at_scale = search.deltas(1);
         out.scale_at_delta = search.scales(model.spec.delta);
         out.scale_at_one = search.scales(1);
         out.largest_delta =
             search.at(out.delta_at_scale.empty() ? model.spec.delta : out.delta_at_scale.high, 1);
+        out.open = !out.delta_at_scale.empty() && out.delta_at_scale.high < 1;
+        if (out.open) {
+            out.largest_delta.alpha = 1;
+            out.largest_delta.cvg = kInfinity;
+        }
+        const Interval safe = search.deltas(Suggestion::kMargin);
+        out.margin_delta.reset();
+        if (!safe.empty()) out.margin_delta = search.at(safe.high, 1);
         out.best = search.best();
         settled = true;
         for (const auto& [delta, scale] : {std::pair{out.now.delta, 1.0},
@@ -202,6 +211,7 @@ Suggestion suggest(const Model& model, const CertificateInput& input,
                                            {1.0, out.scale_at_one.low},
                                            {1.0, out.scale_at_one.high}})
             settled = alpha.holds_at(delta, scale) && settled;
+        if (out.margin_delta) settled = alpha.holds_at(out.margin_delta->delta, 1) && settled;
         if (out.best) settled = alpha.holds_at(out.best->delta, out.best->scale) && settled;
     }
     return out;

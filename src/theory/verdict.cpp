@@ -60,6 +60,19 @@ bool asks_for_more_than_was_run(const Certificate& c) {
            c.terms.noise > c.measured_noise;
 }
 
+/// Of a network that is proven to keep the support.
+ProvenChanges proven_changes(const Certificate& c) {
+    ProvenChanges proven;
+    // ||y - A' x|| <= ||y - A x|| + ||A_S - A'_S|| B must stay within the noise of the proof.
+    const double spare = std::max(0.0, c.terms.noise - c.measured_noise);
+    proven.op = std::min(c.operator_radius, spare / c.terms.B);
+    proven.op_noise = c.terms.noise - proven.op * c.terms.B;
+    proven.measurement = c.terms.noise;
+    proven.weights = c.weight_radius;
+    proven.thresholds = c.threshold_radius;
+    return proven;
+}
+
 void judge_without_proof(Certificate& c) {
     const std::string leak = first_leak(c.measured, c.signals);
     c.verdict = Verdict::none;
@@ -97,6 +110,14 @@ std::string Certificate::supports_text() const {
     return fmt::format("the {} supports of the signals", supports);
 }
 
+std::string Certificate::assumptions_text() const {
+    const std::string text = "under the assumptions above";
+    if (proves_errors()) return text;
+    return text + (verdict == Verdict::on_data
+                       ? ", which were seen to hold on the signals and are not proven"
+                       : ", which fail here");
+}
+
 bool proves(const BoundInputs& terms, const ErrorBound& bound) {
     return first_over_one(terms) == 0 && bound.first_leak == 0;
 }
@@ -112,8 +133,7 @@ void judge(Certificate& c) {
         if (drawn)
             c.why += fmt::format("; not proven for all supports of that size: {}",
                                  gap(c.all->terms, c.all->bound));
-        c.proven = {std::min(c.operator_radius, c.terms.noise / c.terms.B), c.terms.noise,
-                    c.weight_radius, c.threshold_radius};
+        c.proven = proven_changes(c);
     } else {
         judge_without_proof(c);
     }

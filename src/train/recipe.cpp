@@ -139,8 +139,8 @@ void validate_stage(const Stage& stage, const NetworkSpec& spec) {
     if (!(stage.average >= 0 && stage.average < 1))
         refuse(fmt::format("average {} is not in [0, 1)", stage.average),
                "0.99 averages over about 100 steps, 0 not at all");
-    if (!(stage.alpha >= 0))
-        refuse(fmt::format("alpha {} is negative", stage.alpha),
+    if (!(stage.alpha >= 0 && stage.alpha < 1))
+        refuse(fmt::format("alpha {} is not in [0, 1)", stage.alpha),
                "a target such as 0.95 keeps alpha below 1, 0 does not keep it");
     if (!(stage.alpha_weight >= 0))
         refuse(fmt::format("alpha_weight {} is negative", stage.alpha_weight), "1 is the default");

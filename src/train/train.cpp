@@ -121,6 +121,9 @@ TrainResult train(const TrainJob& asked, ThreadPool& pool, const ProgressSink& p
         result.seconds.emplace_back(job.recipe.stages[s].name, trainer.seconds()[s]);
     if (!result.finished) return result;
 
+    for (const Stage& stage : job.recipe.stages)
+        if (stage.alpha > 0) result.alpha_asked = stage.alpha;
+    result.alpha_reached = trainer.alpha();
     result.train = measure(problem.train.x, recover(result.model, problem.train.y, pool));
     result.test = measure(problem.test.x, recover(result.model, problem.test.y, pool));
     result.train_nmse_db_per_layer = nmse_per_layer(result.model, problem.train, pool);

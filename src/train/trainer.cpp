@@ -219,6 +219,13 @@ Model Trainer::model() const {
     return model_of(spec_, problem_.op, effective);
 }
 
+double Trainer::alpha() const {
+    if (!certified_) return 0;
+    ParameterStore effective(network_->layout());
+    make_effective(spec_.weights, latent_, effective, backend_);
+    return certified_->alpha(effective);
+}
+
 TrainState Trainer::snapshot() const {
     TrainState state = state_;
     state.steps = optimiser_.steps();

@@ -45,6 +45,8 @@ public:
 
     /// The model as it is now, weights as they are stored.
     Model model() const;
+    /// Its alpha on the training supports, 0 where no stage asks for one.
+    double alpha() const;
 
 private:
     void initialise();

@@ -125,8 +125,22 @@ def test_suggestions_are_true(folder):
     assert best["alpha"] < result["alpha"] < 1
     assert best["cvg"] == pytest.approx(best["alpha"] ** 4 * result["B"])
     assert result["suggestion"]["largest_delta"]["delta"] == 1
+    assert result["suggestion"]["largest_delta_open"] is False
     text = succeed("certify", folder / "model.safetensors", "--support", "1,5,9", "--suggest")
     assert "largest delta for these weights" in text
+
+
+def test_a_border_of_delta_promises_nothing_and_a_margin_does(folder):
+    result = certify(folder, "--support", "1,5,9,12", "--suggest")["suggestion"]
+    border, margin = result["largest_delta"], result["margin_delta"]
+    assert result["largest_delta_open"] is True
+    assert border["alpha"] == 1 and border["cvg"] is None
+    assert margin["delta"] < border["delta"] < 1
+    assert margin["alpha"] == pytest.approx(0.95, abs=1e-6) and margin["cvg"] > 0
+    text = succeed("certify", folder / "model.safetensors", "--support", "1,5,9,12", "--suggest")
+    (line,) = [line for line in text.splitlines() if line.startswith("largest delta for these")]
+    assert f"< {border['delta']:.4g}" in line and line.split()[-2:] == ["-", "-"]
+    assert "largest delta with alpha 0.95" in text
 
 
 def test_a_folder_of_page_pictures_and_numbers(folder):
@@ -174,6 +188,66 @@ def test_responses_say_whether_they_are_proven(folder):
     assert "Cvg is for noise 0" in text
 
 
+def test_theorem_1_is_told_with_its_condition(folder):
+    options = ["certify", folder / "model.safetensors", "--support", "1,5,9"]
+    text = succeed(*options)
+    assert "Theorem 1 is under the assumptions above, which fail here." in text
+    assert "Term (I) = (a) + (b)" in text
+    assert json.loads(succeed(*options, "--json", "-"))["theorem_1"]["assumptions_proven"] is False
+
+
+def test_spaces_in_a_support_are_allowed(folder):
+    assert certify(folder, "--support", "1, 5 ,9") == certify(folder, "--support", "1,5,9")
+
+
+def test_a_proof_says_for_which_operators_and_measurements(tmp_path):
+    np.save(tmp_path / "A.npy", np.eye(4, dtype=np.float32))
+    succeed("init", *sets("problem.operator=A.npy", "model.update=plain", "model.layers=1",
+                          "model.weights=float"), "--theta", "0.9", "--out", "model.safetensors",
+            cwd=tmp_path)
+    x = np.zeros((1, 4), dtype=np.float32)
+    x[0, 1] = 2
+    np.save(tmp_path / "x.npy", x)
+    np.save(tmp_path / "y.npy", x + np.float32([0, 0, 0.0625, 0]))
+    options = ["--signals", tmp_path / "x.npy", "--measurements", tmp_path / "y.npy",
+               "--operator-radius", "0.05"]
+    result = certify(tmp_path, *options)
+    assert result["guarantee"] is True and result["measured_noise"] == 0.0625
+    assert result["response_proven_up_to"]["stab_q"] is None
+    assert result["response_proven_up_to"]["stab_q_y_within"] is None
+    result = certify(tmp_path, *options, "--noise", "0.125")
+    assert result["guarantee"] is True
+    assert result["response_proven_up_to"]["stab_q"] == 0.03125
+    assert result["response_proven_up_to"]["stab_q_y_within"] == 0.0625
+    text = succeed("certify", tmp_path / "model.safetensors", *options, "--noise", "0.125")
+    assert "Stab Q (operators within 0.03125, for y at most 0.0625 away from A x)" in text
+    assert "Theorem 1 is under the assumptions above.\n" in text
+
+
+def test_signals_of_a_basis_are_certified_by_their_coefficients(tmp_path):
+    """The DCT of signals that are sparse in it: supports, and B, are those of the coefficients."""
+    draw = np.random.default_rng(4)
+    k, i = np.mgrid[0:16, 0:16]
+    dct = np.sqrt(2 / 16) * np.cos(np.pi * (2 * i + 1) * k / 32)
+    dct[0] /= np.sqrt(2)
+    c = np.zeros((60, 16))
+    for row in c:
+        row[draw.choice(16, 2, replace=False)] = draw.standard_normal(2)
+    np.save(tmp_path / "x.npy", (c @ dct).astype(np.float32))
+    np.save(tmp_path / "A.npy", (draw.standard_normal((12, 16)) / np.sqrt(12)).astype(np.float32))
+    succeed("train", *sets("problem.kind=arrays", "problem.operator=A.npy", "problem.x=x.npy",
+                           "problem.basis=dct", "problem.test=10", "model.layers=2",
+                           "model.update=plain", "train.recipe=paper", "train.batch=25",
+                           "train.stage.pretrain.epochs=1", "train.stage.stage1.epochs=1",
+                           "train.stage.stage2.epochs=1"), "--out", "run", cwd=tmp_path)
+    options = ["certify", "run/model.safetensors", "--signals", "x.npy"]
+    result = json.loads(succeed(*options, "--json", "-", cwd=tmp_path))
+    assert result["support_size"] == 2
+    assert result["supports"] == len({tuple(np.flatnonzero(row)) for row in c})
+    assert result["B"] == pytest.approx(np.linalg.norm(c, axis=1).max(), rel=1e-5)
+    assert "supports of the coefficients of the signals of x.npy" in succeed(*options, cwd=tmp_path)
+
+
 def test_the_length_given_is_not_said_to_be_measured(folder):
     options = ["certify", folder / "model.safetensors", "--signals", folder / "x_test.npy"]
     assert "is the length of the longest" in succeed(*options)
@@ -213,7 +287,15 @@ def test_the_accelerated_update_is_said_to_lie_outside(folder):
     (["--size", "2", "--measurements", "y_test.npy"], "measurements without signals"),
     (["--size", "2", "--B", "-1"], "B -1"),
     (["--size", "2", "--noise", "nan"], "noise nan"),
-    (["--size", "2", "--c1", "-1"], "negative"),
+    (["--size", "2", "--c1", "-1"], "--c1 -1 is not a number from 0 on"),
+    (["--size", "2", "--N", "0.5"], "--N 0.5 is not a number from 1 on"),
+    (["--size", "2", "--N", "0"], "--N 0"),
+    (["--size", "2", "--level", "-4"], "--level -4 is not"),
+    (["--size", "2", "--b-theta", "-7"], "--b-theta -7 is not"),
+    (["--size", "2", "--log-gamma", "-1"], "--log-gamma -1 is not"),
+    (["--size", "2", "--t", "0"], "--t 0 is not"),
+    (["--size", "2", "--c3", "inf"], "--c3 inf is not"),
+    (["--support", "1 5"], "'1 5' is no entry"),
     (["--size", "2", "--gram"], "the Gram form has one support"),
     (["--signals", "y_test.npy"], "signal entries"),
     (["--signals", "x_test.npy", "--measurements", "x_test.npy"], "measurements"),
@@ -231,6 +313,8 @@ def test_more_entries_than_measurements_are_refused(tmp_path):
     np.save(tmp_path / "x.npy", np.ones((1, 10), dtype=np.float32))
     line = refuse("certify", "model.safetensors", "--signals", "x.npy", cwd=tmp_path)
     assert "only 4 measurements" in line
+    line = refuse("certify", "model.safetensors", "--support", "0,1,2,3,4", cwd=tmp_path)
+    assert "the support has 5 entries in a block of 4 x 10" in line and "signal" not in line
     assert "from 1 to 4" in refuse("certify", "model.safetensors", "--size", "5", cwd=tmp_path)
     np.save(tmp_path / "x.npy", np.zeros((3, 10), dtype=np.float32))
     line = refuse("certify", "model.safetensors", "--signals", "x.npy", cwd=tmp_path)

@@ -88,6 +88,22 @@ def test_a_structured_matrix_from_file_to_recovered_signals(tmp_path, monkeypatc
     assert alike.min() > 0.2
 
 
+def test_certificates_as_the_guide_makes_them(tmp_path):
+    quick = sets("train.stage.pretrain.epochs=3", "train.stage.stage1.epochs=3",
+                 "train.stage.stage2.epochs=2", "problem.train=500", "problem.test=50")
+    commands = re.findall(r"^    build/pibinn (.*)$", section("Certify"), re.MULTILINE)
+    assert [shlex.split(command)[0] for command in commands] == ["train", *["certify"] * 3, "inspect"]
+    said = ""
+    for command in commands:
+        words = shlex.split(command)
+        said += succeed(*words, *(quick if words[0] == "train" else []), cwd=tmp_path)
+    assert "certificate/certificate.html" in tree(tmp_path)
+    summary = json.loads((tmp_path / "run-certified" / "summary.json").read_text())
+    assert summary["alpha"]["asked"] == 0.9 and summary["alpha"]["reached"] < 0.9 + 1e-5
+    assert "warning" not in said and "alpha < 1 for lambda" in said
+    assert "certificate: no guarantee: alpha" in said
+
+
 def test_the_lines_of_the_guide_are_read(tmp_path):
     """Every row of the table of structures, as a configuration."""
     rows = re.findall(r"^\| [^|]+ \| (`operator[^|]+|`structure[^|]+) \|$", GUIDE, re.MULTILINE)

@@ -164,6 +164,31 @@ def test_the_weight_of_the_penalty_on_alpha_takes_effect(tmp_path):
     assert runs[0][0]["loss"] != runs[1][0]["loss"]
 
 
+def test_a_missed_target_of_alpha_is_told(tmp_path):
+    fixed = [*TINY, *sets("problem.support=[2,7,11]", "model.update=plain", "train.recipe=paper",
+                          "train.stage.pretrain.epochs=2", "train.stage.stage1.epochs=2",
+                          "train.stage.stage2.epochs=1")]
+
+    def trained(name, *options):
+        text = succeed("train", *fixed, *sets(*options), "--out", tmp_path / name)
+        return text, json.loads((tmp_path / name / "summary.json").read_text())
+
+    text, summary = trained("none")
+    assert "alpha" not in summary and "warning" not in text
+    # `soft` with so few measurements: mu s alone is too much at any scale.
+    text, summary = trained("missed", "train.stage.stage1.alpha=0.5", "train.stage.stage2.alpha=0.5")
+    reached = summary["alpha"]["reached"]
+    assert summary["alpha"]["asked"] == 0.5 and reached > 0.51
+    assert f"warning: alpha is {reached:.4g} on the training supports, over the 0.5 asked for" in text
+    assert summary["seeds"][0]["alpha"] == reached
+    text, summary = trained("kept", "model.activation=hard", "train.stage.stage1.alpha=0.95",
+                            "train.stage.stage2.alpha=0.95")
+    assert summary["alpha"]["reached"] <= 0.95 + 1e-5 and "warning" not in text
+    seen = json.loads(succeed("certify", tmp_path / "kept" / "model.safetensors", "--support",
+                              "2,7,11", "--json", "-"))
+    assert seen["alpha"] == pytest.approx(summary["alpha"]["reached"], abs=1e-5)
+
+
 def test_changed_again_a_key_has_its_old_effect(base, tmp_path):
     train(tmp_path / "run", epochs=[*STANDARD, *sets("train.loss=norm", "train.loss=squared")])
     assert history(tmp_path / "run") == base

@@ -323,7 +323,14 @@ TEST(Certificate, RefusesWhatCannotBeCertified) {
     wide.m = 3;
     wide.n = 8;
     Model few = model_of_case(wide);
-    says([&] { certify_support(few, {0, 1, 2, 3}); }, "only 3 measurements");
+    says([&] { certify_support(few, {0, 1, 2, 3}); }, "4 entries in a block of 3 x 8");
+    input.x = Batch(1, 8);
+    std::fill(input.x.values().begin(), input.x.values().end(), 1.0F);
+    says([&] { certify(few, input, {}, pool); }, "only 3 measurements");
+    few.op =
+        Operator(Structure::repeated(3, 8, 2), {few.op.values().begin(), few.op.values().end()});
+    says([&] { certify_support(few, {0, 1, 8, 9, 10, 11}); }, "4 entries in a block of 3 x 8");
+    EXPECT_EQ(error_of([&] { certify_support(few, {0, 1, 8, 9, 10}); }), "none");
 }
 
 }  // namespace pibinn::testing

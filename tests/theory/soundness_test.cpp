@@ -66,6 +66,38 @@ TEST(Soundness, ErrorsStayUnderTheirBoundWithNoise) {
     }
 }
 
+TEST(Soundness, ErrorsOnSeveralLargerSupportsStayUnderTheirBound) {
+    ThreadPool pool(1);
+    std::size_t guaranteed = 0, several = 0;
+    for (Case c : some_cases()) {
+        c.m = 3000;
+        c.n = 16;
+        c.layers = 4;
+        c.s = 3 + c.seed % 6;
+        Model model = model_of_case(c);
+        CertificateInput input;
+        input.x = signals_of_size(model, c.s, 25, 1e9, c.seed);
+        CertificateOptions options;
+        options.noise = kNoise;
+        keep_support(model, input, options, pool);
+        const Certificate certificate = certify(model, input, options, pool);
+        ASSERT_EQ(certificate.bound.first_leak, 0U) << c.seed;
+        ASSERT_EQ(certificate.support_size, c.s);
+        guaranteed += certificate.verdict == Verdict::guaranteed;
+        several += certificate.supports > 10;
+        const auto networks = part_networks(model);
+        const PartSignals parts = split_signals(model, networks, input).blocks.front();
+        Stream stream(c.seed, Purpose::tests, 4);
+        const auto layers =
+            run_layers(networks.front(), parts.y + noise_for(parts.y, kNoise, stream));
+        const std::vector<Rows> truth(layers.size(), parts.x);
+        EXPECT_EQ(exceeds(distances(layers, truth), certificate.bound.error), std::nullopt)
+            << c.seed;
+    }
+    EXPECT_GE(guaranteed, 20U);
+    EXPECT_EQ(several, 24U);
+}
+
 TEST(Soundness, TheThresholdsThatEquationTo7AsksForGiveThePapersRate) {
     ThreadPool pool(1);
     for (const Case& c : some_cases()) {

@@ -46,11 +46,41 @@ TEST(Suggest, FindsTheIntervalsOfADiagonalByHand) {
     EXPECT_NEAR(s.scale_at_one.high, 0.5, 1e-6);
     EXPECT_TRUE(s.delta_at_scale.empty());
     EXPECT_GE(s.largest_delta.alpha, 1);
+    EXPECT_FALSE(s.open);
+    EXPECT_FALSE(s.margin_delta);
     // max(1 - 2c, 4c - 1) is least at c = 1/3, where it is 1/3.
     ASSERT_TRUE(s.best);
     EXPECT_NEAR(s.best->delta, 1, 1e-12);
     EXPECT_NEAR(s.best->scale, 1.0 / 3, 1e-5);
     EXPECT_NEAR(s.best->alpha, 1.0 / 3, 1e-5);
+}
+
+// |delta + 0.2| and |delta - 0.1|: alpha < 1 below delta = 0.8, which is itself outside.
+TEST(Suggest, AnOpenBorderPromisesNothingAndAMarginDoes) {
+    ThreadPool pool(1);
+    Model model = two_entries(Activation::hard);
+    model.weights.assign(2, {-0.2F, 0, 0, 0.1F});
+    CertificateOptions options;
+    options.B = 10;
+    const Suggestion s = suggest(model, both_entries(model), options, pool);
+    EXPECT_TRUE(s.open);
+    EXPECT_NEAR(s.largest_delta.delta, 0.8, 1e-6);
+    EXPECT_EQ(s.largest_delta.alpha, 1);
+    EXPECT_TRUE(std::isinf(s.largest_delta.cvg));
+    ASSERT_TRUE(s.margin_delta);
+    EXPECT_NEAR(s.margin_delta->delta, 0.75, 1e-6);
+    EXPECT_NEAR(s.margin_delta->alpha, 0.95, 1e-6);
+    EXPECT_NEAR(s.margin_delta->cvg, 10 * (0.95 * 0.95 + 0.25 / 0.05), 1e-3);
+
+    // |1 - 0.5| and |1 - 0.6|: delta = 1 is inside, and so is the largest there is.
+    model.weights.assign(2, {0.5F, 0, 0, 0.6F});
+    const Suggestion inside = suggest(model, both_entries(model), options, pool);
+    EXPECT_FALSE(inside.open);
+    EXPECT_EQ(inside.largest_delta.delta, 1);
+    EXPECT_NEAR(inside.largest_delta.cvg, 10 * 0.25, 1e-6);
+    // |delta - 1.99| < 0.95 for no delta up to 1.
+    model.weights.assign(2, {1.99F, 0, 0, 1.99F});
+    EXPECT_FALSE(suggest(model, both_entries(model), options, pool).margin_delta);
 }
 
 TEST(Suggest, BordersAreWhereACertificateSeesAlphaPassOne) {

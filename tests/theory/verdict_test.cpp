@@ -122,10 +122,59 @@ TEST(Verdict, ResponsesAreProvenUpToWhatWasAskedFor) {
     EXPECT_EQ(c.verdict, Verdict::guaranteed) << c.why;
     EXPECT_TRUE(says(c, "noise up to 0.1, operators within 0.07, weights within 0.01"));
     EXPECT_DOUBLE_EQ(c.proven.op, 0.05);  // a y that stays is off by rho B
+    EXPECT_DOUBLE_EQ(c.proven.op_noise, 0);
     EXPECT_DOUBLE_EQ(c.proven.measurement, 0.1);
     EXPECT_DOUBLE_EQ(c.proven.weights, 0.01);
     EXPECT_EQ(c.proven.thresholds, 0);
     EXPECT_THROW(suggest(model, input, options, pool), Error);
+}
+
+// The noise that y has already cannot be spent on the operator as well: A' with y off by all of
+// `noise` leaves the support, and moves x_2 much further than Stab Q says.
+TEST(Verdict, StabQIsProvenForWhatNoiseIsLeftBesideTheMeasuredOne) {
+    Model model;
+    model.spec.layers = 2;
+    model.spec.activation = Activation::soft;
+    model.spec.weights = WeightKind::real;
+    model.spec.update = Update::plain();
+    model.op = Operator(Structure::dense(2, 2), {1, 0, 0, 1});
+    model.weights.assign(2, {1, 0, 0, 10});
+    model.theta = {0.5000001F, 0.3188F};
+    ThreadPool pool(1);
+    CertificateInput input;
+    input.x = Batch(1, 2);
+    input.y = Batch(1, 2);
+    input.x(0, 0) = input.y(0, 0) = 2;
+    input.y(0, 1) = 0.025F;
+    const double rho = 0.0125;
+    PartNetwork other = part_networks(model).front();
+    other.A(1, 0) = -rho;
+    const Rows y = split_signals(model, part_networks(model), input).blocks.front().y;
+    const auto moved = [&] {
+        other.theta = part_networks(model).front().theta;
+        return distances(run_layers(part_networks(model).front(), y), run_layers(other, y))[1];
+    };
+    CertificateOptions options;
+    options.operator_radius = rho;
+    const Certificate spent = certify(model, input, options, pool);
+    EXPECT_EQ(spent.verdict, Verdict::guaranteed) << spent.why;
+    EXPECT_GT(moved(), 4 * spent.response->stab_q[1] * rho);
+    EXPECT_EQ(spent.proven.op, 0);
+
+    // Half of what rho B takes is left for half of rho.
+    options.noise = spent.measured_noise + 0.5 * rho * 2;
+    keep_support(model, input, options, pool);
+    const Certificate half = certify(model, input, options, pool);
+    EXPECT_EQ(half.verdict, Verdict::guaranteed) << half.why;
+    EXPECT_DOUBLE_EQ(half.proven.op, 0.5 * rho);
+    EXPECT_DOUBLE_EQ(half.proven.op_noise, half.measured_noise);
+
+    options.noise = spent.measured_noise + rho * 2;
+    keep_support(model, input, options, pool);
+    const Certificate whole = certify(model, input, options, pool);
+    EXPECT_EQ(whole.verdict, Verdict::guaranteed) << whole.why;
+    EXPECT_DOUBLE_EQ(whole.proven.op, rho);
+    EXPECT_LE(moved(), whole.response->stab_q[1] * rho);
 }
 
 // Nothing can light up outside a support of all entries, whatever thresholds and noise.

@@ -125,7 +125,34 @@ TEST(CertifiedSet, TrainingKeepsAlphaBelowItsTarget) {
             EXPECT_GT(set.alpha(parameters_of(train(job, pool).model)), 1);
         }
         for (Stage& stage : job.recipe.stages) stage.alpha = 0.9;
-        EXPECT_LE(set.alpha(parameters_of(train(job, pool).model)), 0.9 + 1e-5);
+        const TrainResult kept = train(job, pool);
+        EXPECT_LE(set.alpha(parameters_of(kept.model)), 0.9 + 1e-5);
+        EXPECT_EQ(kept.alpha_asked, 0.9);
+        EXPECT_NEAR(kept.alpha_reached, set.alpha(parameters_of(kept.model)), 1e-5);
+    }
+}
+
+// `soft` with a large mu s: no scale and no sign brings alpha down, and the result says so.
+TEST(CertifiedSet, ATargetThatIsMissedIsTold) {
+    ThreadPool pool(1);
+    const Problem problem = fixed_problem(pool);
+    TrainJob job;
+    job.problem = &problem;
+    job.spec = network(Activation::soft, WeightKind::one_bit);
+    job.recipe = named_recipe("paper", job.spec);
+    job.recipe.batch = 100;
+    job.recipe.stages.resize(2);
+    for (Stage& stage : job.recipe.stages) stage.epochs = 2;
+    EXPECT_EQ(train(job, pool).alpha_asked, 0);
+    job.recipe.stages[1].alpha = 0.5;
+    const TrainResult missed = train(job, pool);
+    EXPECT_EQ(missed.alpha_asked, 0.5);
+    EXPECT_GT(missed.alpha_reached, 0.51);
+    const CertifiedSet set(problem, job.spec);
+    EXPECT_NEAR(missed.alpha_reached, set.alpha(parameters_of(missed.model)), 1e-5);
+    for (const double target : {1.0, 1.5, -0.1}) {
+        job.recipe.stages[1].alpha = target;
+        EXPECT_THROW(train(job, pool), Error) << target;
     }
 }
 

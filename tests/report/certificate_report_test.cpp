@@ -1,0 +1,96 @@
+#include "report/certificate_report.hpp"
+
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include "report/helpers.hpp"
+
+namespace pibinn {
+namespace {
+
+Certificate three_layers(Activation activation) {
+    Certificate c;
+    c.spec.layers = 3;
+    c.spec.activation = activation;
+    c.spec.update = Update::plain();
+    c.signals = 20;
+    c.supports = 1;
+    c.support_size = 2;
+    c.terms.activation = activation;
+    c.terms.s = 2;
+    c.terms.B = 4;
+    for (const double f : {0.5, 1.25, 0.75}) {
+        LayerTerms layer;
+        layer.f = f;
+        layer.mu = 0.125;
+        layer.theta = 0.1;
+        c.terms.layers.push_back(layer);
+    }
+    c.bound = {{3, 2, 1}, {0.4, 0.3, 0.2}, 1};
+    c.cvg.assign(3, std::numeric_limits<double>::infinity());
+    c.asked = {{1, 1, 1}, {3, 3, 3}};
+    c.measured = {{2.5, 1, 4, 0}, {0.05, 1, 0, 0}, {0.004, 1, 0, 0}};
+    c.why = "alpha is not below 1";
+    return c;
+}
+
+TEST(CertificateReport, SpectralTermsAreDrawnAgainstTheLineAtOne) {
+    const Plot hard = spectral_figure(three_layers(Activation::hard)).plot;
+    ASSERT_EQ(hard.lines.size(), 1u);
+    EXPECT_EQ(hard.lines[0].direction, ReferenceLine::Direction::horizontal);
+    EXPECT_EQ(hard.lines[0].at, 1);
+    EXPECT_EQ(hard.y.scale, Axis::Scale::linear);
+    EXPECT_EQ(hard.y.min, 0);
+    ASSERT_EQ(hard.series.size(), 1u);
+    EXPECT_EQ(hard.series[0].x, (std::vector<double>{1, 2, 3}));
+    EXPECT_EQ(hard.series[0].y, (std::vector<double>{0.5, 1.25, 0.75}));
+
+    const Plot soft = spectral_figure(three_layers(Activation::soft)).plot;
+    ASSERT_EQ(soft.series.size(), 2u);
+    EXPECT_EQ(soft.series[1].y, (std::vector<double>{0.75, 1.5, 1}));
+    EXPECT_EQ(soft.lines.size(), 1u);
+}
+
+TEST(CertificateReport, ErrorsAreDrawnOnALogAxisAndCvgWhereThereIsOne) {
+    Certificate c = three_layers(Activation::hard);
+    const Plot without = error_figure(c).plot;
+    EXPECT_EQ(without.y.scale, Axis::Scale::log);
+    EXPECT_EQ(without.x.scale, Axis::Scale::linear);
+    ASSERT_EQ(without.series.size(), 2u);
+    EXPECT_EQ(without.series[0].y, (std::vector<double>{2.5, 0.05, 0.004}));
+    EXPECT_EQ(without.series[1].y, c.bound.error);
+    c.cvg = {4, 3, 2};
+    EXPECT_EQ(error_figure(c).plot.series.at(2).y, c.cvg);
+}
+
+TEST(CertificateReport, TheLineAtOneIsInThePicture) {
+    const std::string svg = plot_svg(spectral_figure(three_layers(Activation::hard)).plot);
+    Plot bare = spectral_figure(three_layers(Activation::hard)).plot;
+    bare.lines.clear();
+    EXPECT_GT(count(svg, "<path"), count(plot_svg(bare), "<path"));
+}
+
+TEST(CertificateReport, TheoremAndBordersAreToldWithTheirConditions) {
+    CertificateReport report;
+    report.certificate = three_layers(Activation::hard);
+    report.certificate.theorem = TheoremBound{};
+    report.suggestion = Suggestion{};
+    report.suggestion->delta_at_scale = {0, 0.7099};
+    report.suggestion->open = true;
+    report.suggestion->largest_delta = {0.7099, 1, 1, 1e300};
+    report.suggestion->margin_delta = SetPoint{0.66, 1, 0.95, 27};
+    const std::string page = certificate_report(report);
+    EXPECT_TRUE(contains(page, "under the assumptions above, which fail here."));
+    EXPECT_TRUE(contains(page, "&lt; 0.710"));
+    EXPECT_FALSE(contains(page, "e+300") || contains(page, "e300"));
+    EXPECT_TRUE(contains(page, "largest δ with α 0.95"));
+
+    report.certificate.verdict = Verdict::on_data;
+    EXPECT_TRUE(contains(certificate_report(report), "seen to hold on the signals"));
+    report.certificate.verdict = Verdict::guaranteed;
+    EXPECT_TRUE(contains(certificate_report(report), "under the assumptions above."));
+}
+
+}  // namespace
+}  // namespace pibinn
