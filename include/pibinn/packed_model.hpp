@@ -15,7 +15,8 @@
 namespace pibinn {
 
 /// Names that `--kernel` takes on this machine, the one that `auto` stands for first: an
-/// instruction set, which chooses the way by the batch, or WAY/INSTRUCTION SET.
+/// instruction set, which chooses the way that is fastest, or WAY/INSTRUCTION SET. `vector16`
+/// trades digits for speed and is never chosen unasked.
 std::vector<std::string> packed_kernels();
 
 /// Whether a network can be packed: unrolled, and of a kind that stores signs.
@@ -48,8 +49,9 @@ public:
     std::size_t layers() const;
     std::size_t bytes() const;  ///< of signs, scalars and operator
     const std::string& kernel() const;
-    /// Rows from which on they are solved side by side, a tile at a time.
-    std::size_t rows_for_tiles() const;
+    /// Of a layer's result against float64, relative to its largest entry: 1e-6, or 1e-3 for the
+    /// kernels with tables of 16 bits. Networks that amplify errors amplify these too.
+    double relative_error() const;
 
     /// One signal, or a few rows, on the caller's thread and without allocation.
     void recover(std::span<const float> y, std::span<float> x, Workspace& workspace) const;

@@ -9,21 +9,28 @@
 
 namespace pibinn {
 
-enum class Way { automatic, vector, tile };
+/// How the rows of a part are solved, which is a matter of speed; but for 16 bits, which round.
+enum class Way { automatic, vector, vector16, tile };
 
 /// An instruction set and, if asked for, one of its ways.
 struct KernelChoice {
     std::string name;  ///< WAY/INSTRUCTION SET, or the instruction set alone
     Way way = Way::automatic;
     KernelSet set;
+
+    const SignLayout& layout() const {
+        return way == Way::vector16 ? set.short_layout : set.layout;
+    }
+    /// What to solve a part's next rows with, and how many of the `left` ones at once.
+    struct Step {
+        RecoverKernel kernel;
+        std::size_t rows;
+    };
+    Step step(const PackedPart& part, std::size_t left) const;
 };
 
 std::vector<std::string> kernel_choices();
 /// Throws a usage error for names that this machine has not.
 KernelChoice choose_kernel(std::string_view name);
-
-/// Rows from which on a tile is filled, rather than solving them one by one. All ways give the
-/// same bits: this is a matter of speed alone.
-std::size_t rows_for_tiles(const KernelChoice& choice, std::span<const PackedPart> parts);
 
 }  // namespace pibinn

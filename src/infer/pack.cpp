@@ -10,7 +10,7 @@ namespace pibinn {
 
 namespace {
 
-constexpr std::size_t kPad = 16;  // columns and the floats behind the operator: one vector
+constexpr std::size_t kPad = 16;  // floats of a cache line, and of the longest vector
 
 /// A link of two planes has the value (first + second) / 2 of its scale: +1, 0 or -1.
 bool sign_of(float weight, std::size_t plane) { return plane == 0 ? weight >= 0 : weight > 0; }
@@ -19,15 +19,18 @@ void set_bit(std::uint32_t* words, std::size_t bit) {
     words[bit / 32] |= std::uint32_t{1} << (bit % 32);
 }
 
-void pack_full(std::span<const float> weights, const SignLayout& layout, PackedPart& part,
-               std::uint32_t* signs) {
+template <class Word>
+void pack_full(std::span<const float> weights, const SignLayout& layout, const PackedPart& part,
+               Word* signs) {
+    const std::size_t plane_words = part.words * part.stride;
     for (std::size_t plane = 0; plane < part.planes; ++plane)
         for (std::size_t j = 0; j < part.n; ++j)
             for (std::size_t i = 0; i < part.m; ++i)
                 if (sign_of(weights[j * part.m + i], plane)) {
                     const std::size_t word =
-                        plane * part.plane_size() + i / layout.rows_per_word() * part.stride + j;
-                    signs[word] |= std::uint32_t{1} << (i % layout.rows_per_word());
+                        plane * plane_words + i / layout.rows_per_word() * part.stride + j;
+                    signs[word] =
+                        static_cast<Word>(signs[word] | 1U << (i % layout.rows_per_word()));
                 }
 }
 
@@ -35,6 +38,25 @@ void pack_mask(std::span<const float> weights, PackedPart& part, std::uint32_t* 
     for (std::size_t plane = 0; plane < part.planes; ++plane)
         for (std::size_t l = 0; l < weights.size(); ++l)
             if (sign_of(weights[l], plane)) set_bit(signs + plane * part.plane_size(), l);
+}
+
+void pack_operator(std::span<const float> links, PackedPart& part) {
+    if (!part.full()) {
+        part.a.assign(links.begin(), links.end());
+        return;
+    }
+    const std::size_t left = part.m % kPad;
+    part.main_rows = part.m - left;
+    part.tail_stride = left == 0 ? 0 : left <= 4 ? 4 : left <= 8 ? 8 : kPad;
+    part.a.resize(part.n * part.main_rows);
+    part.tail.resize(part.n * part.tail_stride +
+                     kPad);  // a vector may be read from the last column
+    for (std::size_t j = 0; j < part.n; ++j) {
+        const auto column = links.subspan(j * part.m, part.m);
+        std::copy_n(column.begin(), part.main_rows, part.a.begin() + j * part.main_rows);
+        std::copy_n(column.begin() + part.main_rows, left,
+                    part.tail.begin() + j * part.tail_stride);
+    }
 }
 
 float largest(std::span<const float> weights) {
@@ -62,7 +84,7 @@ std::size_t PackedPart::padded_rows(const SignLayout& layout) const {
 
 std::size_t PackedPart::bytes() const {
     return sizeof(PackedLayer) * layers.size() + sizeof(std::uint32_t) * signs.size() +
-           sizeof(float) * (channel_scales.size() + a.size()) +
+           sizeof(float) * (channel_scales.size() + a.size() + tail.size()) +
            sizeof(std::uint32_t) * (offsets.size() + rows.size());
 }
 
@@ -82,13 +104,14 @@ std::vector<PackedPart> pack_parts(const Model& model, const SignLayout& layout)
         part.plain = !spec.update.momentum && !spec.update.onsager;
         part.delta = static_cast<float>(spec.delta);
         part.planes = spec.weights == WeightKind::ternary ? 2 : 1;
-        part.words = block.full() ? (part.m + layout.rows_per_word() - 1) / layout.rows_per_word() : 0;
-        part.stride = (part.n + kPad - 1) / kPad * kPad;
+        part.words =
+            block.full() ? (part.m + layout.rows_per_word() - 1) / layout.rows_per_word() : 0;
+        part.word_bits = layout.word_bits;
+        const std::size_t lanes = layout.word_bits == 16 ? 2 * kPad : kPad;
+        part.stride = (part.n + lanes - 1) / lanes * lanes;
         part.offsets.assign(block.offsets.begin(), block.offsets.end());
         part.rows.assign(block.rows.begin(), block.rows.end());
-        const auto values = model.op.values().subspan(first_link, block.links());
-        part.a.assign(values.begin(), values.end());
-        part.a.resize(values.size() + kPad);
+        pack_operator(model.op.values().subspan(first_link, block.links()), part);
         part.signs.resize(spec.layers * part.planes * part.plane_size());
         if (channel) part.channel_scales.resize(spec.layers * part.stride);
         for (std::size_t k = 0; k < spec.layers; ++k) {
@@ -105,7 +128,9 @@ std::vector<PackedPart> pack_parts(const Model& model, const SignLayout& layout)
             else
                 layer.scale = largest(model.weights[k]) / static_cast<float>(part.planes);
             std::uint32_t* signs = part.signs.data() + k * part.planes * part.plane_size();
-            if (block.full())
+            if (block.full() && layout.word_bits == 16)
+                pack_full(weights, layout, part, reinterpret_cast<std::uint16_t*>(signs));
+            else if (block.full())
                 pack_full(weights, layout, part, signs);
             else
                 pack_mask(weights, part, signs);

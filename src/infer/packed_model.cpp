@@ -17,7 +17,6 @@ struct PackedModel::State {
     std::size_t m = 0;  ///< of one repetition
     std::size_t n = 0;
     std::size_t workspace = 0;
-    std::size_t rows_for_tiles = kTile;
 
     void recover_rows(ConstBatchView y, BatchView x, float* every_layer, std::size_t layer_stride,
                       float* workspace_floats) const;
@@ -51,14 +50,12 @@ PackedModel::PackedModel(const Model& model, std::string_view kernel) {
                    "pack an unrolled model of one-bit or ternary weights");
     State state;
     state.choice = choose_kernel(kernel);
-    state.parts = pack_parts(model, state.choice.set.layout);
+    state.parts = pack_parts(model, state.choice.layout());
     state.repeat = model.op.structure().repeat();
     state.m = model.op.rows() / state.repeat;
     state.n = model.op.cols() / state.repeat;
     for (const PackedPart& part : state.parts)
-        state.workspace =
-            std::max(state.workspace, workspace_floats(part, state.choice.set.layout));
-    state.rows_for_tiles = pibinn::rows_for_tiles(state.choice, state.parts);
+        state.workspace = std::max(state.workspace, workspace_floats(part, state.choice.layout()));
     state_ = std::make_unique<const State>(std::move(state));
 }
 
@@ -70,7 +67,9 @@ std::size_t PackedModel::measurements() const { return state_->m * state_->repea
 std::size_t PackedModel::entries() const { return state_->n * state_->repeat; }
 std::size_t PackedModel::layers() const { return state_->parts[0].layers.size(); }
 const std::string& PackedModel::kernel() const { return state_->choice.name; }
-std::size_t PackedModel::rows_for_tiles() const { return state_->rows_for_tiles; }
+double PackedModel::relative_error() const {
+    return state_->choice.way == Way::vector16 ? 1e-3 : 1e-6;
+}
 
 std::size_t PackedModel::bytes() const {
     std::size_t sum = 0;
@@ -80,21 +79,15 @@ std::size_t PackedModel::bytes() const {
 
 void PackedModel::State::recover_rows(ConstBatchView y, BatchView x, float* every_layer,
                                       std::size_t layer_stride, float* floats) const {
-    const KernelSet& set = choice.set;
-    for (const PackedPart& part : parts) {
-        const RecoverKernel alone = part.full() && set.vector != nullptr ? set.vector : set.single;
+    for (const PackedPart& part : parts)
         for (std::size_t begin = 0; begin < y.rows;) {
-            const std::size_t left = y.rows - begin;
-            const bool tiled = left >= rows_for_tiles;
-            const std::size_t rows = tiled ? std::min(left, kTile) : (alone == set.single ? 1 : left);
-            (tiled ? set.tile : alone)(
-                {part, y.data + begin * y.stride + part.row, y.stride,
-                 x.data + begin * x.stride + part.col, x.stride, rows,
-                 every_layer == nullptr ? nullptr : every_layer + begin * x.stride + part.col,
-                 layer_stride, floats});
+            const auto [kernel, rows] = choice.step(part, y.rows - begin);
+            kernel({part, y.data + begin * y.stride + part.row, y.stride,
+                    x.data + begin * x.stride + part.col, x.stride, rows,
+                    every_layer == nullptr ? nullptr : every_layer + begin * x.stride + part.col,
+                    layer_stride, floats});
             begin += rows;
         }
-    }
 }
 
 void PackedModel::recover(std::span<const float> y, std::span<float> x,

@@ -9,12 +9,13 @@
 
 namespace pibinn {
 
-/// How a target's kernels want the signs of a column: rows in groups, groups in words of 32 bits.
+/// How a target's kernels want the signs of a column: rows in groups, groups in words.
 /// Both ways of a target share it, so that one packing serves both and both add in one order.
 struct SignLayout {
     std::size_t rows_per_group = 4;   ///< bits that one table lookup reads
     std::size_t groups_per_word = 8;  ///< from the lowest bits on
     std::size_t partial_sums = 4;     ///< of mean|r|: row i goes to sum i mod this
+    std::size_t word_bits = 32;       ///< or 16
 
     std::size_t rows_per_word() const { return rows_per_group * groups_per_word; }
 };
@@ -44,6 +45,7 @@ struct PackedPart {
     /// A link of a ternary kind is half the sum of two signs, so it has two planes of them.
     std::size_t planes = 1;
     std::size_t words = 0;  ///< of a column, in full blocks
+    std::size_t word_bits = 32;
     std::size_t stride = 0;  ///< columns, padded
     /// Full blocks: [layer][plane][word][stride]. Masks: [layer][plane], one bit a link.
     AlignedBuffer<std::uint32_t> signs;
@@ -52,11 +54,18 @@ struct PackedPart {
     std::vector<std::uint32_t> offsets;  ///< of a mask: links of column j; empty for full blocks
     std::vector<std::uint32_t> rows;     ///< of a mask: the row of each link
 
-    /// The operator's links, column by column without gaps, and a vector of zeros behind them.
+    /// The operator. Full blocks: [column][main_rows], whole cache lines, so that no load crosses
+    /// one, and the rows that are left over as [column][tail_stride]. Masks: the links.
     AlignedBuffer<float> a;
+    AlignedBuffer<float> tail;
+    std::size_t main_rows = 0;    ///< m rounded down to 16
+    std::size_t tail_stride = 0;  ///< m - main_rows rounded up to 0, 4, 8 or 16
 
     bool full() const { return offsets.empty(); }
-    std::size_t plane_size() const { return full() ? words * stride : (rows.size() + 31) / 32; }
+    /// In numbers of 32 bits.
+    std::size_t plane_size() const {
+        return full() ? words * stride * word_bits / 32 : (rows.size() + 31) / 32;
+    }
     const std::uint32_t* layer_signs(std::size_t k) const {
         return signs.data() + k * planes * plane_size();
     }

@@ -25,20 +25,25 @@ struct RecoverArgs {
 
 using RecoverKernel = void (*)(const RecoverArgs&);
 
-/// The kernels of one instruction set. All of them give a row the same bits.
+/// Kernels of one row at a time: lanes are outputs, tables stand in registers. Null where a target
+/// has no instruction for it; never for masks.
+struct VectorKernels {
+    RecoverKernel floats = nullptr;
+    RecoverKernel shorts = nullptr;  ///< tables of 16 bits
+};
+
+/// The kernels of one instruction set. All of them but that of 16 bits give a row the same bits.
 struct KernelSet {
     SignLayout layout;
-    /// One row at a time, lanes are outputs, tables in registers; null where a target has no
-    /// instruction for it, and never for masks.
-    RecoverKernel vector = nullptr;
+    SignLayout short_layout;
+    VectorKernels vector;
     RecoverKernel tile = nullptr;    ///< up to kTile rows, lanes are signals, tables in memory
     RecoverKernel single = nullptr;  ///< the same with a tile of one
 };
 
 /// `target` is one of Highway's.
 KernelSet kernel_set(std::int64_t target);
-RecoverKernel vector_kernel(std::int64_t target);
-SignLayout sign_layout(std::int64_t target);
+VectorKernels vector_kernels(std::int64_t target);
 
 /// What any kernel of a set needs for a part.
 std::size_t workspace_floats(const PackedPart& part, const SignLayout& layout);

@@ -17,8 +17,9 @@ namespace pibinn::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// As many rows to a table as a register's lanes can be told apart by: 32 entries in two registers of
-// AVX-512, 8 in one of AVX2. Smaller vectors keep their tables in memory, where 16 entries are best.
+// As many rows to a table as a register's lanes can be told apart by: 32 entries in two registers
+// of AVX-512, 8 in one of AVX2. Smaller vectors keep their tables in memory, where 16 entries are
+// best.
 #if HWY_TARGET <= HWY_AVX3
 constexpr SignLayout kLayout{5, 6, 16};
 #elif HWY_TARGET <= HWY_AVX2
@@ -26,6 +27,8 @@ constexpr SignLayout kLayout{3, 10, 8};
 #else
 constexpr SignLayout kLayout{4, 8, 4};
 #endif
+// Tables of 16 bits: 32 entries in one register.
+constexpr SignLayout kShortLayout{5, 3, 16, 16};
 constexpr std::size_t kEntries = std::size_t{1} << kLayout.rows_per_group;
 
 /// r = (1 + beta) p1 - beta p2 - y + omega' r_before; without momentum and Onsager term p1 - y.

@@ -38,7 +38,7 @@ struct TileLayers {
     }
 
     static HWY_NOINLINE void NextResidual(const TileSpace& s, std::size_t m,
-                                        const PackedLayer& layer) {
+                                          const PackedLayer& layer) {
         const D d;
         const float* HWY_RESTRICT y = s.y;
         const float* HWY_RESTRICT p1 = s.p1;
@@ -58,7 +58,7 @@ struct TileLayers {
 
     /// The threshold of every signal.
     static HWY_NOINLINE void Thresholds(const TileSpace& s, const PackedPart& part,
-                                      const PackedLayer& layer) {
+                                        const PackedLayer& layer) {
         const D d;
         constexpr std::size_t kSums = kLayout.partial_sums;
         for (std::size_t v = 0; v < kWidth; v += kLanes) {
@@ -107,8 +107,7 @@ struct TileLayers {
                 const V x = Activate<kActivation>(z, tau[v]);
                 hn::Store(x, d, x2 + at);
                 const auto alive = hn::Ne(x, hn::Zero(d));
-                if constexpr (!kPlain)
-                    count[v] = hn::Add(count[v], hn::IfThenElseZero(alive, one));
+                if constexpr (!kPlain) count[v] = hn::Add(count[v], hn::IfThenElseZero(alive, one));
                 support.Add(at, alive);
             }
         }
@@ -166,7 +165,9 @@ void RecoverTile(const RecoverArgs& args) {
     }
 }
 
-KernelSet TileKernels() { return {kLayout, nullptr, &RecoverTile<kTile>, &RecoverTile<1>}; }
+KernelSet TileKernels() {
+    return {kLayout, kShortLayout, {}, &RecoverTile<kTile>, &RecoverTile<1>};
+}
 
 }  // namespace pibinn::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -180,7 +181,7 @@ KernelSet kernel_set(std::int64_t target) {
     hwy::ChosenTarget chosen;
     chosen.Update(target);
     KernelSet set = HWY_DISPATCH_TABLE(TileKernels)[chosen.GetIndex()]();
-    set.vector = vector_kernel(target);
+    set.vector = vector_kernels(target);
     return set;
 }
 

@@ -44,7 +44,8 @@ struct Tile {
             hn::Store(sum, D(), to + kEntry * kWidth);
         } else {
             StoreSums<kRow + 1, kEntry>(rows, hn::Sub(sum, rows[kRow]), to);
-            StoreSums<kRow + 1, kEntry | std::size_t{1} << kRow>(rows, hn::Add(sum, rows[kRow]), to);
+            StoreSums<kRow + 1, kEntry | std::size_t{1} << kRow>(rows, hn::Add(sum, rows[kRow]),
+                                                                 to);
         }
     }
 
@@ -180,49 +181,33 @@ struct Tile {
         }
     }
 
-    /// p += A x1, entry by entry of the supports; columns of kSome vectors, or of any for 0.
-    template <std::size_t kSome>
-    static HWY_NOINLINE void AddSupports(const PackedPart& part, const TileSpace& s,
-                                         float* HWY_RESTRICT p) {
+    /// p1 = A x1, entry by entry of the supports.
+    static HWY_NOINLINE void MeasureSupports(const PackedPart& part, const TileSpace& s) {
         const Wide d;
         constexpr std::size_t lanes = hn::MaxLanes(Wide());
-        const std::size_t m = part.m;
+        const std::size_t main_rows = part.main_rows;
+        const std::size_t tail_stride = part.tail_stride;
         const std::size_t stride = part.padded_rows(kLayout);
-        const std::size_t end = kSome == 0 ? m : kSome * lanes;
         const std::size_t count = s.support_count;
         const std::uint32_t* HWY_RESTRICT support = s.support;
         const float* HWY_RESTRICT x = s.x1;
         const float* HWY_RESTRICT a = part.a.data();
+        const float* HWY_RESTRICT tail = part.tail.data();
+        float* HWY_RESTRICT p = kWidth == 1 ? s.p1 : s.by_signal;
+        std::fill_n(p, stride * kWidth, 0.0F);
         for (std::size_t c = 0; c < count; ++c) {
             const std::size_t at = support[c];
             const auto factor = hn::Set(d, x[at]);
-            const float* HWY_RESTRICT column = a + at / kWidth * m;
+            const float* HWY_RESTRICT column = a + at / kWidth * main_rows;
+            const float* HWY_RESTRICT rest = tail + at / kWidth * tail_stride;
             float* HWY_RESTRICT to = p + at % kWidth * stride;
-            for (std::size_t i = 0; i < end; i += lanes)
-                hn::Store(hn::MulAdd(hn::LoadU(d, column + i), factor, hn::Load(d, to + i)), d,
+            for (std::size_t i = 0; i < main_rows; i += lanes)
+                hn::Store(hn::MulAdd(hn::Load(d, column + i), factor, hn::Load(d, to + i)), d,
                           to + i);
-        }
-    }
-
-    static HWY_INLINE void MeasureSupports(const PackedPart& part, const TileSpace& s) {
-        const std::size_t stride = part.padded_rows(kLayout);
-        float* p = kWidth == 1 ? s.p1 : s.by_signal;
-        std::fill_n(p, stride * kWidth, 0.0F);
-        switch ((part.m + hn::MaxLanes(Wide()) - 1) / hn::MaxLanes(Wide())) {
-            case 1:
-                AddSupports<1>(part, s, p);
-                break;
-            case 2:
-                AddSupports<2>(part, s, p);
-                break;
-            case 3:
-                AddSupports<3>(part, s, p);
-                break;
-            case 4:
-                AddSupports<4>(part, s, p);
-                break;
-            default:
-                AddSupports<0>(part, s, p);
+            for (std::size_t i = 0; i < tail_stride; i += lanes)
+                hn::Store(
+                    hn::MulAdd(hn::LoadU(d, rest + i), factor, hn::Load(d, to + main_rows + i)), d,
+                    to + main_rows + i);
         }
         if constexpr (kWidth == 16) TurnRows(p, stride, part.m, s.p1);
     }
@@ -235,14 +220,17 @@ struct Tile {
         const std::size_t m = part.m;
         const std::size_t active = ActiveColumns(s);
         const std::uint32_t* HWY_RESTRICT columns = s.active;
-        const float* HWY_RESTRICT first = part.a.data();
         const float* HWY_RESTRICT x1 = s.x1;
         for (std::size_t i = 0; i < m; i += kRows) {
+            const bool main = i < part.main_rows;
+            const std::size_t stride = main ? part.main_rows : part.tail_stride;
+            const float* HWY_RESTRICT first =
+                main ? part.a.data() + i : part.tail.data() + i - part.main_rows;
             V sums[kRows][kVectors];
             for (auto& row : sums)
                 for (V& sum : row) sum = hn::Zero(d);
             for (std::size_t c = 0; c < active; ++c) {
-                const float* a = first + columns[c] * m + i;
+                const float* a = first + columns[c] * stride;
                 const float* x = x1 + columns[c] * kWidth;
                 V entry[kVectors];
                 for (std::size_t v = 0; v < kVectors; ++v) entry[v] = hn::Load(d, x + v * kLanes);
@@ -263,13 +251,14 @@ struct Tile {
         if constexpr (kWidth == 1) {
             MeasureSupports(part, s);
         } else {
-            // Cycles, measured on AVX-512: an entry takes 1.2 a vector of its column and 3 beside,
-            // a row of a column of all signals half a cycle a vector.
+            // Cycles, measured on AVX-512: an entry takes 5 a vector of its column and 3 beside
+            // (reads of A wait for writes of p), a row of a column of all signals half a cycle a
+            // vector.
             constexpr std::size_t wide = hn::MaxLanes(Wide());
             const auto vectors = static_cast<float>((part.m + wide - 1) / wide);
             const auto entries = static_cast<float>(s.support_count);
             const std::size_t active = std::min(part.n, s.support_count);
-            const float apart = entries * (1.2F * vectors + 3.0F) + 64.0F * vectors;
+            const float apart = entries * (5.0F * vectors + 3.0F) + 64.0F * vectors;
             const float together = static_cast<float>(active * part.m * kVectors) * 0.5F;
             if (apart < together)
                 MeasureSupports(part, s);

@@ -19,8 +19,8 @@ struct TileSpace {
     float *x1, *x2, *q;      ///< columns
     float* by_signal;        ///< A x with one row a signal
     float* tables;
-    float *tau, *counts;          ///< one a signal
-    std::uint32_t* support;          ///< places in x1 that are not zero, ascending
+    float *tau, *counts;     ///< one a signal
+    std::uint32_t* support;  ///< places in x1 that are not zero, ascending
     std::size_t support_count = 0;
     std::uint32_t* active;  ///< columns where any signal is not zero
     float* end;
