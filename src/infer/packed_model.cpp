@@ -55,7 +55,8 @@ PackedModel::PackedModel(const Model& model, std::string_view kernel) {
     state.m = model.op.rows() / state.repeat;
     state.n = model.op.cols() / state.repeat;
     for (const PackedPart& part : state.parts)
-        state.workspace = std::max(state.workspace, workspace_floats(part, state.choice.layout()));
+        state.workspace =
+            std::max(state.workspace, workspace_floats(part, state.choice.set.layout));
     state_ = std::make_unique<const State>(std::move(state));
 }
 

@@ -32,8 +32,8 @@ struct GroupTable {
 #endif
 };
 
-/// [b][lane] is +1 where bit b of the lane's number is set, else -1. Read from memory: made anew they
-/// took an eighth of the product.
+/// [b][lane] is +1 where bit b of the lane's number is set, else -1. Read from memory: made anew
+/// they took an eighth of the product.
 struct LaneSigns {
     alignas(64) float values[4][kLanes];
 

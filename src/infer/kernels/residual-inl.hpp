@@ -68,10 +68,10 @@ struct ResidualStep {
 /// A x over the supports, in registers, then r: columns of kLines cache lines and a tail of kTail
 /// floats. Signals take turns, since the sums of one alone would wait for each other.
 template <bool kPlain, std::size_t kSignals, std::size_t kLines, std::size_t kTail>
-HWY_NOINLINE void NextResiduals(const PackedPart& part, const PackedLayer& layer,
-                                Signal* signals) {
+HWY_NOINLINE void NextResiduals(const PackedPart& part, const PackedLayer& layer, Signal* signals) {
     constexpr std::size_t kMain = kLines * 16 / kLanes;
-    constexpr std::size_t kVectors = std::max<std::size_t>(1, kMain + (kTail + kLanes - 1) / kLanes);
+    constexpr std::size_t kVectors =
+        std::max<std::size_t>(1, kMain + (kTail + kLanes - 1) / kLanes);
     const D d;
     const float* HWY_RESTRICT a = part.a.data();
     const float* HWY_RESTRICT tail = part.tail.data();
@@ -82,11 +82,11 @@ HWY_NOINLINE void NextResiduals(const PackedPart& part, const PackedLayer& layer
         const std::size_t j = signals[s].support[c];
         const V factor = hn::Set(d, signals[s].x1[j]);
         for (std::size_t v = 0; v < kMain; ++v)
-            sum[s][v] = hn::MulAdd(hn::Load(d, a + j * kLines * 16 + v * kLanes), factor, sum[s][v]);
+            sum[s][v] =
+                hn::MulAdd(hn::Load(d, a + j * kLines * 16 + v * kLanes), factor, sum[s][v]);
         // Four floats are repeated over the vector, which no cache line's end can be in the way of.
         if constexpr (kTail == 4)
-            sum[s][kMain] =
-                hn::MulAdd(hn::LoadDup128(d, tail + j * kTail), factor, sum[s][kMain]);
+            sum[s][kMain] = hn::MulAdd(hn::LoadDup128(d, tail + j * kTail), factor, sum[s][kMain]);
         else
             for (std::size_t v = kMain; v < kVectors; ++v)
                 sum[s][v] = hn::MulAdd(hn::LoadU(d, tail + j * kTail + (v - kMain) * kLanes),
@@ -160,8 +160,8 @@ HWY_NOINLINE void StreamResiduals(const PackedPart& part, const PackedLayer& lay
         const ResidualStep<kPlain> step(layer, signals[s]);
         V total = hn::Zero(d);
         for (std::size_t i = 0; i < part.m; i += kLanes)
-            total = hn::Add(total, step.Finish(signals[s], part.m, i,
-                                               hn::Load(d, signals[s].p1 + i)));
+            total =
+                hn::Add(total, step.Finish(signals[s], part.m, i, hn::Load(d, signals[s].p1 + i)));
         signals[s].total = SumLanes(total);
     }
 }

@@ -1,4 +1,5 @@
-// The product of signs with tables of 16 bits: twice the outputs a lookup, four digits. Included once for every target.
+// The product of signs with tables of 16 bits: twice the outputs a lookup, four digits. Included
+// once for every target.
 
 #if defined(PIBINN_INFER_SHORT_TABLES_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef PIBINN_INFER_SHORT_TABLES_INL
@@ -56,8 +57,9 @@ HWY_NOINLINE void AddShortWords(const PackedPart& part, const std::uint16_t* HWY
     V total = hn::Zero(d);
     for (std::size_t i = 0; i < kCount * kShortLayout.rows_per_word(); i += 4)
         total = hn::Add(total, hn::Abs(hn::LoadDup128(d, r + i)));
-    const float sum = SumLanes(total) / 4;  // each row stands in four lanes
-    const float unit = sum > 0 ? sum / (32767.0F - static_cast<float>(kTables)) : 1.0F;
+    const float sum = SumLanes(total) / 4;                 // each row stands in four lanes
+    constexpr float kMost = 32767.0F / kPlanes - kTables;  // every entry may be rounded up
+    const float unit = sum > 0 ? sum / kMost : 1.0F;
     V signs[4];
     for (std::size_t b = 0; b < 4; ++b) signs[b] = hn::Load(d, kLaneSigns.values[b]);
     const V scale = hn::Set(d, 1.0F / unit);

@@ -1,4 +1,5 @@
-// One signal at a time in vectors whose lanes are its rows or its entries. Included once for every target.
+// One signal at a time in vectors whose lanes are its rows or its entries. Included once for every
+// target.
 
 #if defined(PIBINN_INFER_SIGNAL_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef PIBINN_INFER_SIGNAL_INL
@@ -27,11 +28,11 @@ constexpr std::size_t kLanes = HWY_TARGET <= HWY_AVX3 ? 16 : 8;
 
 /// One signal on its way. Whatever stands behind row m - 1 is zero in r and anything in p.
 struct Signal {
-    float *y, *p1, *p2, *r;      ///< rows
-    float *x1, *x2, *q;          ///< columns
-    std::uint32_t* support;      ///< of x1
-    std::size_t count;           ///< entries of the support
-    float total;                 ///< the sum of |r|
+    float *y, *p1, *p2, *r;  ///< rows
+    float *x1, *x2, *q;      ///< columns
+    std::uint32_t* support;  ///< of x1
+    std::size_t count;       ///< entries of the support
+    float total;             ///< the sum of |r|
 };
 
 #endif
