@@ -134,8 +134,8 @@ void run_recover(const Arguments& arguments) {
         console.note(
             "the model was trained with normalize = \"patch\": every signal comes back without its "
             "own mean, which you must add");
-    console.say(fmt::format("{}: {} signals of {} entries{}, {:.2f} microseconds each\n", out,
-                            outcome.signals, model.op.cols(),
+    console.say(fmt::format("{}: {} signals of {} entries{}, {:.2f} microseconds each\n",
+                            out == "-" ? "standard output" : out, outcome.signals, model.op.cols(),
                             all ? fmt::format(" after each of {} layers", outcome.layers) : "",
                             outcome.microseconds));
     console.result({{"out", out},

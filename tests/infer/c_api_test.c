@@ -2,6 +2,7 @@
 #include "pibinn/c_api.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -52,6 +53,44 @@ static void recovers_what_the_library_does(fixture_kind kind, const char* path) 
         CHECK(kind == FIXTURE_FLOAT ? fabsf(x[i] - expected[i]) < 1e-5F : x[i] == expected[i]);
     pibinn_free(model);
     pibinn_workspace_free(workspace);
+}
+
+typedef struct job {
+    const pibinn_model* model;
+    int right;
+} job;
+
+static void* recover_many_times(void* data) {
+    job* const mine = data;
+    float found[kRows * kEntries];
+    mine->right = 1;
+    for (int k = 0; k < 50; ++k) {
+        memset(found, 0, sizeof found);
+        if (pibinn_recover(mine->model, y, kRows, found) != PIBINN_OK ||
+            memcmp(found, expected, sizeof found) != 0)
+            mine->right = 0;
+    }
+    if (pibinn_recover(NULL, y, 1, found) == PIBINN_OK) mine->right = 0;
+    return NULL;
+}
+
+static void serves_many_threads_and_tells_each_its_own_errors(const char* path) {
+    enum { kThreads = 4 };
+    pibinn_model* const model = load(FIXTURE_ONE_BIT, path);
+    pibinn_model* none = NULL;
+    pthread_t threads[kThreads];
+    job jobs[kThreads];
+    CHECK_REFUSED(pibinn_load("no such file", &none), PIBINN_IO_ERROR, "no such file");
+    for (int i = 0; i < kThreads; ++i) {
+        jobs[i].model = model;
+        CHECK(pthread_create(&threads[i], NULL, recover_many_times, &jobs[i]) == 0);
+    }
+    for (int i = 0; i < kThreads; ++i) {
+        CHECK(pthread_join(threads[i], NULL) == 0);
+        CHECK(jobs[i].right);
+    }
+    CHECK(strstr(pibinn_last_error(), "no such file") != NULL);
+    pibinn_free(model);
 }
 
 static void refuses_what_is_wrong(const char* path) {
@@ -110,6 +149,7 @@ int main(int count, char** words) {
     recovers_what_the_library_does(FIXTURE_ONE_BIT, path);
     recovers_what_the_library_does(FIXTURE_FLOAT, path);
     recovers_what_the_library_does(FIXTURE_BASIS, path);
+    serves_many_threads_and_tells_each_its_own_errors(path);
     refuses_what_is_wrong(path);
     refuses_a_damaged_file(path);
     remove(path);
