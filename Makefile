@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test asan bench format install
+.PHONY: help setup build demo test asan tsan bench format install
 
 help: ## list the targets
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 18
@@ -28,12 +28,17 @@ asan: setup ## run every test under the address and undefined-behaviour sanitize
 	cmake --build --preset asan --parallel $(JOBS)
 	scripts/check build-asan
 
+tsan: setup ## run the tests of the pool, recovering and training under the thread sanitizer
+	cmake --preset tsan
+	cmake --build --preset tsan --parallel $(JOBS) --target test_core test_infer test_train
+	ctest --test-dir build-tsan --output-on-failure --no-tests=error -R '^(core|infer|train)\.' -E c_api
+
 bench: build ## measure against OpenBLAS and PyTorch (installs PyTorch in bench/.venv)
 	bench/run
 
-format: ## format the tracked C++ files
+format: ## format the tracked C++ and C files
 	@scripts/setup clang-format
-	git ls-files -z '*.cpp' '*.hpp' | xargs -0 -r clang-format -i
+	git ls-files -z '*.cpp' '*.hpp' '*.c' '*.h' | xargs -0 -r clang-format -i
 
 install: build ## install to PREFIX (/usr/local)
 	cmake --install build --prefix "$(PREFIX)"

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -29,6 +30,8 @@ class AtomicFile;
 class NpyWriter {
 public:
     NpyWriter(const std::filesystem::path& path, std::size_t rows, std::size_t cols);
+    /// As many rows as will be written: they are told in the end, so not to a pipe.
+    NpyWriter(const std::filesystem::path& path, std::size_t cols);
     ~NpyWriter();
 
     void write(ConstBatchView rows);
@@ -36,7 +39,8 @@ public:
 
 private:
     std::unique_ptr<AtomicFile> file_;
-    std::size_t left_;  ///< rows still to come
+    std::optional<std::size_t> announced_;
+    std::size_t rows_ = 0;  ///< written
     std::size_t cols_;
 };
 

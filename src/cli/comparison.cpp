@@ -9,6 +9,7 @@
 #include "cli/stopwatch.hpp"
 #include "pibinn/linear.hpp"
 #include "pibinn/omp.hpp"
+#include "pibinn/recoverer.hpp"
 #include "report/numbers.hpp"
 #include "report/table.hpp"
 
@@ -89,8 +90,9 @@ void Comparison::add_linear() {
 }
 
 void Comparison::add_model(const std::string& method, const Model& model) {
+    const Recoverer recoverer(model);
     add({method, {}, 0, count_bits(model).total, true},
-        [&] { return recover(model, problem_.test.y, pool_); });
+        [&] { return recoverer.recover(problem_.test.y, pool_); });
 }
 
 void Comparison::add_references(std::size_t layers) {

@@ -39,9 +39,11 @@ std::string one_line(std::string_view text) {
 }
 
 void write_stdout(std::string_view text) {
-    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
-        fail_io(fmt::format("cannot write to standard output: {}", std::strerror(errno)),
-                "check where it is redirected to");
+    if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0)
+        return;
+    const int error = errno;
+    fail_io(fmt::format("cannot write to standard output: {}", std::strerror(error)),
+            error == EPIPE ? "what reads it ended early" : "check where it is redirected to");
 }
 
 void report_error(std::string_view message, std::string_view hint) {
@@ -75,7 +77,11 @@ Console::Console(Speech speech)
 Console::~Console() { clear_progress(); }
 
 void Console::say(std::string_view text) const {
-    if (!speech_.quiet && speech_.json != "-") write_stdout(text);
+    if (speech_.quiet || speech_.json == "-") return;
+    if (speech_.data_on_stdout)
+        std::fwrite(text.data(), 1, text.size(), stderr);
+    else
+        write_stdout(text);
 }
 
 void Console::note(std::string_view text) {

@@ -16,6 +16,8 @@ namespace pibinn::cli {
 struct Speech {
     std::string json;    ///< a file, "-" for standard output, empty for none
     bool quiet = false;  ///< nothing but errors for the person at the terminal
+    /// Standard output belongs to data: what is said goes to standard error.
+    bool data_on_stdout = false;
 };
 
 /// All of the text, or an io error: a full disk behind a redirection must not pass unnoticed.

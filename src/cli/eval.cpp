@@ -5,7 +5,7 @@
 #include "cli/stopwatch.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/metrics.hpp"
-#include "pibinn/model.hpp"
+#include "pibinn/recoverer.hpp"
 #include "report/numbers.hpp"
 #include "report/table.hpp"
 
@@ -63,9 +63,10 @@ void run_eval(const Arguments& arguments) {
     ThreadPool pool(line.threads());
     if (!model.domain.plain()) x = model.domain.to_coefficients(x, pool);
     const Batch y = measurements_for(model, x, measurements_file, pool);
+    const Recoverer recoverer(model);
     Batch estimate;
     const double microseconds =
-        microseconds_each(x.rows(), [&] { estimate = recover(model, y, pool); });
+        microseconds_each(x.rows(), [&] { estimate = recoverer.recover(y, pool); });
     const Metrics metrics = measure(x, estimate);
     if (metrics.skipped_zero_signals == metrics.signals)
         fail_input(fmt::format("all {} signals of '{}' are zero", metrics.signals, signals_file),

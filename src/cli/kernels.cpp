@@ -1,10 +1,10 @@
 #include "cli/kernels.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <hwy/highway.h>
 #include <hwy/targets.h>
 
-#include "core/names.hpp"
 #include "pibinn/error.hpp"
 
 namespace pibinn::cli {
@@ -23,10 +23,8 @@ std::string use_kernel(std::string_view name) {
             hwy::GetChosenTarget().Update(target);
             return std::string(name);
         }
-    const std::vector<std::string> names = kernel_names();
-    std::vector<std::string_view> known{"auto"};
-    known.insert(known.end(), names.begin(), names.end());
-    fail_usage(fmt::format("this machine has no kernel '{}'", name), hint_for_unknown(name, known));
+    fail_usage(fmt::format("a floating-point network has no kernel '{}'", name),
+               fmt::format("choose an instruction set: {}", fmt::join(kernel_names(), ", ")));
 }
 
 }  // namespace pibinn::cli

@@ -6,12 +6,14 @@
 #include "cli/arrays.hpp"
 #include "cli/kernels.hpp"
 #include "cli/options.hpp"
+#include "cli/row_sink.hpp"
+#include "cli/row_source.hpp"
 #include "cli/stopwatch.hpp"
 #include "core/names.hpp"
-#include "pibinn/array.hpp"
-#include "pibinn/model.hpp"
-#include "pibinn/npy.hpp"
+#include "infer/kernel_choice.hpp"
+#include "pibinn/error.hpp"
 #include "pibinn/npz.hpp"
+#include "pibinn/recoverer.hpp"
 
 namespace pibinn::cli {
 
@@ -32,38 +34,40 @@ struct Outcome {
     double microseconds = 0;  ///< a signal
 };
 
+/// Numbers that a model's network gives, as the signals they stand for.
 Batch to_signals(const Model& model, Batch x, ThreadPool& pool) {
     return model.domain.plain() ? std::move(x) : model.domain.to_signals(x, pool);
 }
 
-/// Reads, recovers and writes a chunk of rows at a time.
-Outcome recover_rows(const Model& model, ArrayRows& y, const std::string& out, Console& console,
-                     ThreadPool& pool) {
+/// Reads, recovers and writes a chunk of rows at a time; of a stream, those that are there.
+Outcome recover_rows(const Model& model, const Recoverer& recoverer, const std::string& in,
+                     const std::string& out, Console& console, ThreadPool& pool) {
     const std::size_t row_bytes = sizeof(float) * (model.op.rows() + model.op.cols());
     const std::size_t chunk = std::max<std::size_t>(1, kChunkBytes / row_bytes);
-    NpyWriter writer(out, y.rows(), model.op.cols());
+    const auto source = open_rows(in, model.op.rows());
+    const auto sink = make_rows(out, source->rows(), model.op.cols());
+    std::size_t done = 0;
     double total = 0;
-    for (std::size_t begin = 0; begin < y.rows(); begin += chunk) {
-        const std::size_t count = std::min(chunk, y.rows() - begin);
-        const Batch part = y.read(begin, count);
+    for (Batch y = source->read(chunk); y.rows() > 0; y = source->read(chunk)) {
         Batch x;
-        total += static_cast<double>(count) *
-                 microseconds_once(count, [&] { x = recover(model, part, pool); });
-        writer.write(to_signals(model, std::move(x), pool));
-        console.progress({"recover", begin + count, y.rows(), ""});
+        total += static_cast<double>(y.rows()) *
+                 microseconds_once(y.rows(), [&] { x = recoverer.recover(y, pool); });
+        sink->write(to_signals(model, std::move(x), pool));
+        done += y.rows();
+        console.progress({"recover", done, source->rows(), ""});
     }
     console.clear_progress();
-    writer.commit();
-    return {y.rows(), 1, total / static_cast<double>(y.rows())};
+    sink->commit();
+    return {done, 1, total / static_cast<double>(done)};
 }
 
 /// x1 .. xK of an archive.
-Outcome recover_layers(const Model& model, ArrayRows& rows, const std::string& out,
-                       ThreadPool& pool) {
-    const Batch y = rows.read(0, rows.rows());
+Outcome recover_layers(const Model& model, const Recoverer& recoverer, const std::string& in,
+                       const std::string& out, ThreadPool& pool) {
+    const Batch y = read_rows(in, model.op.rows(), "measurements");
     std::vector<Batch> layers;
     const double microseconds =
-        microseconds_once(y.rows(), [&] { recover(model, y, pool, &layers); });
+        microseconds_once(y.rows(), [&] { recoverer.recover(y, pool, &layers); });
     std::vector<NpzArray> arrays;
     for (std::size_t k = 0; k < layers.size(); ++k) {
         layers[k] = to_signals(model, std::move(layers[k]), pool);
@@ -73,45 +77,65 @@ Outcome recover_layers(const Model& model, ArrayRows& rows, const std::string& o
     return {y.rows(), layers.size(), microseconds};
 }
 
+/// What streams cannot do.
+void require_files(const std::string& in, const std::string& out, bool all,
+                   const std::string& json) {
+    if (all && (in == "-" || out == "-"))
+        fail_usage("--layers all reads and writes whole files, not streams",
+                   "name files with --in and --out");
+    if (out == "-" && json == "-")
+        fail_usage("--out - and --json - both want standard output", "write the JSON to a file");
+}
+
 }  // namespace
 
 void run_recover(const Arguments& arguments) {
     CommandLine line(
         "recover",
-        "Recovers signals from measurements with a model. The output is float32, one "
+        "Recovers signals from measurements with a model, on its packed bits wherever it has "
+        "any. The output is float32, one "
         "signal a row; a model with a basis gives signals, not coefficients, and one of "
         "normalize = \"patch\" gives them without their own mean, which was not "
         "measured. A .npy "
         "file may be larger than memory. With --layers all the output is an .npz "
-        "archive of x1 .. xK, the estimate after every layer.",
-        "pibinn recover model.safetensors --in y.npy --out x.npy");
+        "archive of x1 .. xK, the estimate after every layer. '-' stands for standard input and "
+        "output: raw little-endian float32 rows without a header, each answered as it comes.",
+        "pibinn recover model.safetensors --in y.npy --out x.npy\n"
+        "  producer | pibinn recover model.safetensors --in - --out - | consumer");
     std::string model_file, in, out, layers = "last", kernel = "auto";
     line.required("MODEL", model_file, "model file (.safetensors)");
-    line.required("--in", in, "measurements, one a row (.npy, .npz, .mat, .csv, FILE:NAME)");
-    line.required("--out", out, "recovered signals (.npy; .npz with --layers all)");
+    line.required("--in", in, "measurements, one a row (.npy, .npz, .mat, .csv, FILE:NAME, -)");
+    line.required("--out", out, "recovered signals (.npy, -; .npz with --layers all)");
     line.optional("--layers", layers, "the estimate of the last layer, or of all", "last|all");
-    line.optional("--kernel", kernel, "instruction set; 'pibinn --version' lists them",
+    line.optional("--kernel", kernel,
+                  "instruction set, or one of its ways; 'pibinn --version' lists them",
                   "auto|NAME");
     if (!line.parse(arguments)) return;
-    Console console(line.speech());
     const bool all = parse_layers(layers);
-    const std::string used_kernel = use_kernel(kernel);
-    require_output(out, {all ? ".npz" : ".npy"});
-    require_other_file(out, {model_file, in});
+    require_files(in, out, all, line.speech().json);
+    choose_kernel(kernel);  // refused before anything is read
+    Speech speech = line.speech();
+    speech.data_on_stdout = out == "-";
+    Console console(speech);
+    if (out != "-") {
+        require_output(out, {all ? ".npz" : ".npy"});
+        require_other_file(out, {model_file, in});
+    }
 
     const Model model = load_model(model_file);
-    ArrayRows y(in);
-    require_shape(y.rows(), y.cols(), model.op.rows(), "measurements", in);
+    const Recoverer recoverer(model, kernel);
+    const std::string used_kernel =
+        recoverer.packed() != nullptr ? recoverer.packed()->kernel() : use_kernel(kernel);
     ThreadPool pool(line.threads());
-    const Outcome outcome =
-        all ? recover_layers(model, y, out, pool) : recover_rows(model, y, out, console, pool);
+    const Outcome outcome = all ? recover_layers(model, recoverer, in, out, pool)
+                                : recover_rows(model, recoverer, in, out, console, pool);
 
     if (model.domain.normalize == Normalize::patch)
         console.note(
             "the model was trained with normalize = \"patch\": every signal comes back without its "
             "own mean, which you must add");
-    console.say(fmt::format("{}: {} signals of {} entries{}, {:.2f} microseconds each\n", out,
-                            outcome.signals, model.op.cols(),
+    console.say(fmt::format("{}: {} signals of {} entries{}, {:.2f} microseconds each\n",
+                            out == "-" ? "standard output" : out, outcome.signals, model.op.cols(),
                             all ? fmt::format(" after each of {} layers", outcome.layers) : "",
                             outcome.microseconds));
     console.result({{"out", out},

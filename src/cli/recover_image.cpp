@@ -10,8 +10,8 @@
 #include "cli/options.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/image_metrics.hpp"
-#include "pibinn/model.hpp"
 #include "pibinn/patches.hpp"
+#include "pibinn/recoverer.hpp"
 #include "pibinn/signals.hpp"
 #include "report/numbers.hpp"
 #include "report/table.hpp"
@@ -43,6 +43,7 @@ Image cut(Image image) {
 /// Senses a row of patches at a time, which keeps memory small for any picture.
 Pictures recover_picture(const Model& model, Image original, std::size_t stride, double noise_std,
                          std::uint64_t seed, Console& console, ThreadPool& pool) {
+    const Recoverer recoverer(model);
     const SignalDomain& domain = model.domain;
     const std::size_t side = domain.patch;
     const auto tops = patch_places(original.rows(), side, stride);
@@ -61,7 +62,7 @@ Pictures recover_picture(const Model& model, Image original, std::size_t stride,
         disturb(noise, x, seed, Purpose::test_disturbance, t * lefts.size(), pool);
         const Batch y = model.op.apply(x, pool);
         const Batch naive = domain.to_signals(model.op.adjoint(y, pool), pool, &means);
-        const Batch found = domain.to_signals(recover(model, y, pool), pool, &means);
+        const Batch found = domain.to_signals(recoverer.recover(y, pool), pool, &means);
         for (std::size_t p = 0; p < lefts.size(); ++p) {
             adjoint.add(tops[t], lefts[p], naive.row(p));
             recovered.add(tops[t], lefts[p], found.row(p));

@@ -7,6 +7,7 @@
 #include "cli/real_source.hpp"
 #include "core/file.hpp"
 #include "pibinn/image.hpp"
+#include "pibinn/recoverer.hpp"
 #include "pibinn/version.hpp"
 #include "report/training_report.hpp"
 
@@ -38,7 +39,7 @@ Shown shown_rows(const SeedRun& seed, std::size_t most, ThreadPool& pool) {
     const SignalDomain& domain = problem.domain;
     return {domain.to_signals(clean, pool), domain.to_signals(contaminated, pool),
             domain.to_signals(problem.op.adjoint(y, pool), pool),
-            domain.to_signals(recover(seed.result.model, y, pool), pool)};
+            domain.to_signals(Recoverer(seed.result.model).recover(y, pool), pool)};
 }
 
 std::vector<RecoveredSignal> shown_signals(const SeedRun& seed, ThreadPool& pool) {

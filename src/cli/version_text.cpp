@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cli/kernels.hpp"
+#include "pibinn/packed_model.hpp"
 #include "pibinn/version.hpp"
 
 namespace pibinn::cli {
@@ -22,7 +22,7 @@ constexpr const char* kCompiler = "g++ " __VERSION__;
 std::string version_text() {
     return fmt::format("pibinn {}\ncompiler: {}\nBLAS: {} ({})\nkernels: {}\ndevices: cpu\n",
                        version(), kCompiler, openblas_get_config(), openblas_get_corename(),
-                       fmt::join(kernel_names(), ", "));
+                       fmt::join(packed_kernels(), ", "));
 }
 
 }  // namespace pibinn::cli

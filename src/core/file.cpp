@@ -110,6 +110,17 @@ void AtomicFile::write(const void* data, std::size_t bytes) {
     }
 }
 
+void AtomicFile::rewrite_start(const std::string& text) {
+    std::size_t at = 0;
+    while (at < text.size()) {
+        const ssize_t done =
+            ::pwrite(descriptor_, text.data() + at, text.size() - at, static_cast<off_t>(at));
+        if (done < 0 && errno == EINTR) continue;
+        if (done < 0) fail_write(path_, errno);
+        at += static_cast<std::size_t>(done);
+    }
+}
+
 void AtomicFile::commit() {
     if (::fsync(descriptor_) != 0 && errno != EINVAL && errno != EROFS) fail_write(path_, errno);
     if (temporary_ != path_ && ::rename(temporary_.c_str(), path_.c_str()) != 0)

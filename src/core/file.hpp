@@ -23,6 +23,8 @@ public:
 
     void write(const void* data, std::size_t bytes);
     void write(const std::string& text) { write(text.data(), text.size()); }
+    /// Puts `text` over the first bytes, which a pipe refuses.
+    void rewrite_start(const std::string& text);
     /// Flushes to the disk, then renames. Throws when the disk is full or the folder refuses.
     void commit();
 

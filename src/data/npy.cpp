@@ -122,14 +122,19 @@ void write_npy(const std::filesystem::path& path, ConstBatchView values) {
 }
 
 NpyWriter::NpyWriter(const std::filesystem::path& path, std::size_t rows, std::size_t cols)
-    : file_(std::make_unique<AtomicFile>(path)), left_(rows), cols_(cols) {
+    : file_(std::make_unique<AtomicFile>(path)), announced_(rows), cols_(cols) {
     file_->write(make_npy_header("<f4", std::array{rows, cols}));
+}
+NpyWriter::NpyWriter(const std::filesystem::path& path, std::size_t cols)
+    : file_(std::make_unique<AtomicFile>(path)), cols_(cols) {
+    file_->write(make_npy_header("<f4", std::array{std::size_t{0}, cols}));
 }
 NpyWriter::~NpyWriter() = default;
 
 void NpyWriter::write(ConstBatchView rows) {
-    ensure(rows.cols == cols_ && rows.rows <= left_, "rows that the header announced");
-    left_ -= rows.rows;
+    ensure(rows.cols == cols_ && (!announced_ || rows.rows <= *announced_ - rows_),
+           "rows that the header announced");
+    rows_ += rows.rows;
     if (rows.contiguous()) {
         file_->write(rows.data, rows.rows * rows.cols * sizeof(float));
         return;
@@ -139,7 +144,11 @@ void NpyWriter::write(ConstBatchView rows) {
 }
 
 void NpyWriter::commit() {
-    ensure(left_ == 0, "as many rows as the header announced");
+    if (announced_)
+        ensure(rows_ == *announced_, "as many rows as the header announced");
+    else
+        // Padding makes the headers of any number of rows equally long.
+        file_->rewrite_start(make_npy_header("<f4", std::array{rows_, cols_}));
     file_->commit();
 }
 

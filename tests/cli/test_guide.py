@@ -1,13 +1,15 @@
 """The walks of docs/guide.md, with files made as it says and commands as they are written."""
 
 import json
+import os
 import re
 import shlex
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from conftest import ROOT, load, sets, succeed, tree
+from conftest import PROGRAM, ROOT, load, sets, succeed, tree
 from pictures import read_png
 
 GUIDE = (ROOT / "docs" / "guide.md").read_text(encoding="utf-8")
@@ -122,3 +124,39 @@ def test_the_lines_of_the_guide_are_read(tmp_path):
             (tmp_path / "c.toml").write_text("[problem]\n" + "\n".join(lines) + "\n")
             succeed("init", "c.toml", *sets("model.layers=2"), "--out", "m.safetensors",
                     cwd=tmp_path)
+
+
+def test_the_program_in_c_is_the_one_that_is_compiled():
+    (code,) = re.findall(r"```c\n(.*?)```", section("Recover"), re.DOTALL)
+    assert code == (ROOT / "tests" / "install" / "recover.c").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def three(plain, data, tmp_path, monkeypatch):
+    """Three measurements and their signals, beside the model that the guide speaks of."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "model.safetensors").write_bytes(plain.read_bytes())
+    succeed("recover", "model.safetensors", "--in", data / "y_test.npy", "--out", "x.npy")
+    return load(data / "y_test.npy")[:3], load("x.npy")[:3]
+
+
+def python_of(title):
+    return re.findall(r"```python\n(.*?)```", section(title), re.DOTALL)
+
+
+def test_python_recovers_through_a_pipe(three):
+    names = {}
+    exec(python_of("Recover")[0].replace("build/pibinn", str(PROGRAM)), names)
+    with names["program"]:
+        np.testing.assert_array_equal([names["recover"](row) for row in three[0]], three[1])
+
+
+def test_python_recovers_through_the_shared_library(three):
+    library = Path(os.environ.get("PIBINN_LIBRARY", ROOT / "build-shared" / "libpibinn.so"))
+    if not library.exists():
+        pytest.skip("the shared library is not built: cmake --preset shared")
+    names = {}
+    exec(python_of("Recover")[1].replace("build-shared/libpibinn.so", str(library)), names)
+    np.testing.assert_array_equal(names["recover"](three[0]), three[1])
+    with pytest.raises(RuntimeError, match="row 0, column 0"):
+        names["recover"](three[0] * np.nan)

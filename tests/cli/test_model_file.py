@@ -174,6 +174,12 @@ def test_a_damaged_model_is_refused(what, work):
         refuse(*arguments, cwd=work)
 
 
+def test_a_model_of_a_newer_format_says_so(work):
+    (work / "new.safetensors").write_bytes(DAMAGE["newer format"](work / MODEL))
+    line = refuse("recover", "new.safetensors", "--in", "y.npy", "--out", "out.npy", cwd=work)
+    assert "format '2'" in line and "a newer pibinn wrote it: update this one" in line
+
+
 def test_a_mask_with_a_lying_pattern_is_refused(tmp_path):
     np.save(tmp_path / "A.npy", np.eye(4, 6) + np.eye(4, 6, 2))
     succeed("init", "--set", "problem.operator=A.npy", "--set", "problem.structure=mask", "--set",

@@ -16,6 +16,9 @@ RANKS = [
 ]
 RANK = {room: rank for rank, rooms in enumerate(RANKS) for room in rooms}
 
+# The interface for C is the only .h file.
+HEADERS = {".hpp", ".h"}
+
 ROOM_LINE = re.compile(r"// room: (\w+)")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
 
@@ -35,7 +38,7 @@ def violations(root):
     """One line for everything under `root` that breaks the order; empty when all is well."""
     found = []
     public = {}
-    for header in sorted((root / "include").rglob("*.hpp")):
+    for header in sorted(p for p in (root / "include").rglob("*") if p.suffix in HEADERS):
         name = header.relative_to(root / "include").as_posix()
         public[name] = room_of_public_header(header)
         if public[name] is None:

@@ -11,17 +11,17 @@ from rooms import INCLUDE
 from tree import ROOT, public_headers
 
 COMPILER = os.environ.get("CXX") or shutil.which("c++") or shutil.which("g++")
-# Standard C++ headers have neither a folder, a suffix nor capitals: <vector>, <cstdint>.
-STANDARD_HEADER = re.compile(r"[a-z_0-9]+")
+# Standard C++ headers have neither a folder, a suffix nor capitals: <vector>, <cstdint>. C's own:
+STANDARD_HEADER = re.compile(r"[a-z_0-9]+|stddef\.h|stdint\.h")
 
 
 def header_names():
     return [path.name for path in public_headers()]
 
 
-def compile_source(source, include=ROOT / "include"):
-    command = [COMPILER, "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-Werror",
-               "-I", str(include), "-x", "c++", "-"]
+def compile_source(source, include=ROOT / "include", language="c++", standard="c++20"):
+    command = [COMPILER, f"-std={standard}", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic",
+               "-Werror", "-I", str(include), "-x", language, "-"]
     return subprocess.run(command, input=source, capture_output=True, text=True)
 
 
@@ -34,7 +34,7 @@ def foreign_includes(text):
 
 
 def test_there_are_public_headers():
-    assert {"error.hpp", "operator.hpp", "version.hpp"} <= set(header_names())
+    assert {"c_api.h", "error.hpp", "operator.hpp", "version.hpp"} <= set(header_names())
 
 
 @pytest.mark.parametrize("name", header_names())
@@ -48,6 +48,14 @@ def test_a_header_compiles_alone_and_twice(name):
 def test_a_header_includes_nothing_of_third_parties(name):
     text = (ROOT / "include" / "pibinn" / name).read_text(encoding="utf-8")
     assert foreign_includes(text) == []
+
+
+def test_the_header_for_c_is_c():
+    source = '#include "pibinn/c_api.h"\n' * 2 + "int main(void) { return pibinn_measurements(0); }\n"
+    result = compile_source(source, language="c", standard="c99")
+    assert result.returncode == 0, result.stderr
+    assert compile_source('#include "pibinn/error.hpp"\n', language="c",
+                          standard="c99").returncode != 0
 
 
 def test_a_header_that_leans_on_another_is_found(tmp_path):

@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-CXX_SUFFIXES = {".cpp", ".hpp"}
+CXX_SUFFIXES = {".cpp", ".hpp", ".c", ".h"}
 
 
 def listed_files(root=ROOT):
@@ -35,4 +35,4 @@ def cxx_files():
 
 
 def public_headers():
-    return sorted((ROOT / "include" / "pibinn").glob("*.hpp"))
+    return sorted((ROOT / "include" / "pibinn").glob("*.h*"))

@@ -43,7 +43,7 @@ endforeach()
 
 run(${CMAKE_COMMAND} -S ${SOURCE_DIR} -B ${work}/outside -G ${GENERATOR}
     -DCMAKE_PREFIX_PATH=${prefix} -DEXPECTED_VERSION=${VERSION} -DCMAKE_BUILD_TYPE=${BUILD_TYPE}
-    -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_CXX_FLAGS=${CXX_FLAGS})
+    -DCMAKE_C_COMPILER=${C} -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_CXX_FLAGS=${CXX_FLAGS})
 run(${CMAKE_COMMAND} --build ${work}/outside)
 run(${work}/outside/outside)
 expect_output("^pibinn ${VERSION} measures\n")
@@ -51,4 +51,7 @@ expect_output("^pibinn ${VERSION} measures\n")
 if(EXISTS ${BUILD_DIR}/pibinn)
   run(${prefix}/bin/pibinn --version)
   expect_output("${VERSION}")
+  run(${prefix}/bin/pibinn init --set model.layers=2 --out ${work}/model.safetensors)
+  run(${work}/outside/outside_c ${work}/model.safetensors)
+  expect_output("^100 entries from 50 measurements\n")
 endif()

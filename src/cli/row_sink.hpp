@@ -1,0 +1,23 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "pibinn/matrix.hpp"
+
+namespace pibinn::cli {
+
+/// Where recovered rows go, a few at a time.
+class RowSink {
+public:
+    virtual ~RowSink() = default;
+    virtual void write(ConstBatchView rows) = 0;
+    /// All rows are there. A file that is not committed never appears.
+    virtual void commit() = 0;
+};
+
+/// A .npy file of `rows` rows (0: as many as will come), or raw little-endian float32 on standard
+/// output where `out` is "-", every row written at once.
+std::unique_ptr<RowSink> make_rows(const std::string& out, std::size_t rows, std::size_t cols);
+
+}  // namespace pibinn::cli

@@ -1,0 +1,124 @@
+#include "cli/row_source.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "pibinn/array.hpp"
+#include "pibinn/error.hpp"
+#include "pibinn/npy.hpp"
+
+namespace pibinn::cli {
+
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "raw rows are little-endian");
+
+// More than a pipe holds: a read then takes all that is there.
+constexpr std::size_t kBufferBytes = 256U << 10U;
+
+class FileRows final : public RowSource {
+public:
+    FileRows(const std::string& place, std::size_t cols) : array_(place) {
+        require_shape(array_.rows(), array_.cols(), cols, "measurements", place);
+    }
+    std::size_t rows() const override { return array_.rows(); }
+    Batch read(std::size_t most) override {
+        const std::size_t count = std::min(most, array_.rows() - done_);
+        done_ += count;
+        return array_.read(done_ - count, count);
+    }
+
+private:
+    ArrayRows array_;
+    std::size_t done_ = 0;
+};
+
+class StandardInputRows final : public RowSource {
+public:
+    explicit StandardInputRows(std::size_t cols)
+        : cols_(cols), buffer_(std::max<std::size_t>(1, kBufferBytes / row_bytes()) * cols) {
+        if (::isatty(STDIN_FILENO) == 1)
+            fail_usage("'--in -' would read raw numbers from the terminal",
+                       "pipe the rows in, or name a file");
+    }
+    std::size_t rows() const override { return 0; }
+
+    Batch read(std::size_t most) override {
+        while (held_ < row_bytes() && !ended_) fill();
+        if (held_ < row_bytes()) {
+            check_end();
+            return {};
+        }
+        const std::size_t count = leading_numbers(std::min(most, held_ / row_bytes()));
+        Batch rows(count, cols_);
+        std::copy_n(buffer_.data(), rows.size(), rows.data());
+        held_ -= count * row_bytes();
+        std::memmove(buffer_.data(), buffer_.data() + rows.size(), held_);
+        done_ += count;
+        return rows;
+    }
+
+private:
+    std::size_t row_bytes() const { return cols_ * sizeof(float); }
+
+    /// Waits until something is there, and takes what is.
+    void fill() {
+        char* const bytes = reinterpret_cast<char*>(buffer_.data());
+        const ssize_t got =
+            ::read(STDIN_FILENO, bytes + held_, buffer_.size() * sizeof(float) - held_);
+        if (got < 0 && errno == EINTR) return;
+        if (got < 0)
+            fail_io(fmt::format("cannot read standard input: {}", std::strerror(errno)),
+                    "check where it comes from");
+        ended_ = got == 0;
+        held_ += static_cast<std::size_t>(got);
+        constexpr std::string_view npy = "\x93NUMPY";
+        if (done_ == 0 && std::string_view(bytes, std::min(held_, npy.size())) == npy)
+            fail_input("standard input is a .npy file, not raw rows",
+                       "name the file, or send its numbers alone: array.astype('<f4').tobytes()");
+    }
+
+    void check_end() const {
+        const std::string expected =
+            fmt::format("raw rows are {} float32 values, {} bytes each", cols_, row_bytes());
+        if (held_ > 0)
+            fail_input(
+                fmt::format("standard input is truncated: {} bytes after row {}", held_, done_),
+                expected + ": was the stream cut off, or are its rows of another width?");
+        if (done_ == 0) fail_input("standard input holds no measurements: it has 0 rows", expected);
+    }
+
+    /// How many of the first `count` rows come before one with a value that is no number: they are
+    /// answered first, wherever the reads of the stream have cut it.
+    std::size_t leading_numbers(std::size_t count) const {
+        for (std::size_t i = 0; i < count * cols_; ++i) {
+            if (std::isfinite(buffer_[i])) continue;
+            if (i >= cols_) return i / cols_;
+            fail_input(fmt::format("standard input has {} at row {}, column {} (counted from 0)",
+                                   buffer_[i], done_, i),
+                       "replace NaN and infinite values");
+        }
+        return count;
+    }
+
+    std::size_t cols_;
+    AlignedBuffer<float> buffer_;
+    std::size_t held_ = 0;  ///< bytes
+    std::size_t done_ = 0;  ///< rows
+    bool ended_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<RowSource> open_rows(const std::string& place, std::size_t cols) {
+    if (place == "-") return std::make_unique<StandardInputRows>(cols);
+    return std::make_unique<FileRows>(place, cols);
+}
+
+}  // namespace pibinn::cli

@@ -1,0 +1,176 @@
+#include "pibinn/c_api.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <optional>
+#include <stdexcept>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "pibinn/error.hpp"
+#include "pibinn/recoverer.hpp"
+#include "pibinn/version.hpp"
+
+using pibinn::BatchView;
+using pibinn::ConstBatchView;
+
+struct pibinn_model {
+    explicit pibinn_model(const pibinn::Model& model)
+        : recoverer(model),
+          domain(model.domain),
+          measurements(model.op.rows()),
+          entries(model.op.cols()) {}
+
+    pibinn::Recoverer recoverer;
+    pibinn::SignalDomain domain;
+    std::size_t measurements;
+    std::size_t entries;
+};
+
+struct pibinn_workspace {
+    explicit pibinn_workspace(const pibinn_model& owner) : model(&owner) {
+        if (owner.recoverer.packed() != nullptr) packed.emplace(*owner.recoverer.packed());
+    }
+
+    const pibinn_model* model;
+    std::optional<pibinn::PackedModel::Workspace> packed;
+};
+
+namespace {
+
+// Not a string, since telling that memory ran out must not need any.
+thread_local std::array<char, 1024> last_error{};
+
+pibinn_status note(pibinn_status status, std::string_view text) noexcept {
+    const std::size_t length = std::min(text.size(), last_error.size() - 1);
+    std::memcpy(last_error.data(), text.data(), length);
+    last_error[length] = '\0';
+    return status;
+}
+
+pibinn_status status_of(pibinn::ErrorKind kind) noexcept {
+    switch (kind) {
+        case pibinn::ErrorKind::usage:
+            return PIBINN_USAGE_ERROR;
+        case pibinn::ErrorKind::input:
+            return PIBINN_INPUT_ERROR;
+        case pibinn::ErrorKind::io:
+            return PIBINN_IO_ERROR;
+        case pibinn::ErrorKind::failed:
+            return PIBINN_FAILED;
+        case pibinn::ErrorKind::internal:
+            break;
+    }
+    return PIBINN_INTERNAL_ERROR;
+}
+
+/// Runs `work` so that whatever it throws stays on this side of the border.
+template <class Work>
+pibinn_status guarded(Work&& work) noexcept {
+    constexpr std::string_view no_memory = "not enough memory; make the model or the batch smaller";
+    try {
+        work();
+        return PIBINN_OK;
+    } catch (const pibinn::Error& error) {
+        return note(status_of(error.kind()), error.what());
+    } catch (const std::bad_alloc&) {
+        return note(PIBINN_FAILED, no_memory);
+    } catch (const std::length_error&) {
+        return note(PIBINN_FAILED, no_memory);
+    } catch (const std::exception& error) {
+        return note(PIBINN_INTERNAL_ERROR, error.what());
+    } catch (...) {
+        return note(PIBINN_INTERNAL_ERROR, "an unknown exception; please report this as a bug");
+    }
+}
+
+void require(const void* pointer, const char* name) {
+    if (pointer == nullptr)
+        pibinn::fail_usage(fmt::format("{} is NULL", name), "give a pointer to something");
+}
+
+void require_numbers(ConstBatchView y) {
+    for (std::size_t i = 0; i < y.rows; ++i)
+        for (std::size_t j = 0; j < y.cols; ++j)
+            if (!std::isfinite(y(i, j)))
+                pibinn::fail_input(
+                    fmt::format("y has {} at row {}, column {} (counted from 0)", y(i, j), i, j),
+                    "replace NaN and infinite values");
+}
+
+void recover(const pibinn_model& model, pibinn_workspace& workspace, const float* y_rows,
+             std::size_t rows, float* x_rows) {
+    if (rows == 0) return;
+    require(y_rows, "y");
+    require(x_rows, "x");
+    const ConstBatchView y(y_rows, rows, model.measurements);
+    const BatchView x(x_rows, rows, model.entries);
+    require_numbers(y);
+    if (workspace.packed && model.domain.plain()) {
+        model.recoverer.packed()->recover(y, x, *workspace.packed);
+        return;
+    }
+    pibinn::ThreadPool one(1);
+    pibinn::Batch found = model.recoverer.recover(y, one);
+    if (!model.domain.plain()) found = model.domain.to_signals(found, one);
+    std::copy_n(found.data(), found.size(), x.data);
+}
+
+}  // namespace
+
+const char* pibinn_version(void) { return pibinn::version().data(); }  // of a literal
+
+const char* pibinn_last_error(void) { return last_error.data(); }
+
+pibinn_status pibinn_load(const char* path, pibinn_model** model) {
+    if (model != nullptr) *model = nullptr;
+    return guarded([&] {
+        require(path, "path");
+        require(model, "model");
+        *model = new pibinn_model(pibinn::load_model(path));
+    });
+}
+
+void pibinn_free(pibinn_model* model) { delete model; }
+
+size_t pibinn_measurements(const pibinn_model* model) {
+    return model == nullptr ? 0 : model->measurements;
+}
+
+size_t pibinn_entries(const pibinn_model* model) { return model == nullptr ? 0 : model->entries; }
+
+pibinn_status pibinn_recover(const pibinn_model* model, const float* y, size_t rows, float* x) {
+    return guarded([&] {
+        require(model, "model");
+        pibinn_workspace workspace(*model);
+        recover(*model, workspace, y, rows, x);
+    });
+}
+
+pibinn_status pibinn_recover_in(const pibinn_model* model, pibinn_workspace* workspace,
+                                const float* y, size_t rows, float* x) {
+    return guarded([&] {
+        require(model, "model");
+        require(workspace, "workspace");
+        if (workspace->model != model)
+            pibinn::fail_usage("the workspace is that of another model",
+                               "make one with pibinn_workspace_new");
+        recover(*model, *workspace, y, rows, x);
+    });
+}
+
+pibinn_status pibinn_workspace_new(const pibinn_model* model, pibinn_workspace** workspace) {
+    if (workspace != nullptr) *workspace = nullptr;
+    return guarded([&] {
+        require(model, "model");
+        require(workspace, "workspace");
+        *workspace = new pibinn_workspace(*model);
+    });
+}
+
+void pibinn_workspace_free(pibinn_workspace* workspace) { delete workspace; }

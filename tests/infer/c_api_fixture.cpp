@@ -1,0 +1,70 @@
+#include "infer/c_api_fixture.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+
+#include "pibinn/model.hpp"
+#include "pibinn/random.hpp"
+#include "pibinn/recoverer.hpp"
+
+namespace {
+
+std::atomic<std::size_t> allocations = 0;
+
+void* counted(std::size_t size, std::size_t alignment) {
+    ++allocations;
+    if (void* p = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment))
+        return p;
+    throw std::bad_alloc();
+}
+
+pibinn::Model some_model(fixture_kind kind) {
+    pibinn::NetworkSpec spec;
+    spec.layers = 3;
+    if (kind == FIXTURE_FLOAT) spec.weights = pibinn::WeightKind::real;
+    const auto op = pibinn::Operator::random(pibinn::Structure::dense(kMeasurements, kEntries),
+                                             pibinn::OperatorEnsemble::gaussian, 1);
+    pibinn::Model model = pibinn::untrained_model(spec, op, 0.01);
+    if (kind == FIXTURE_BASIS) {
+        model.domain.basis = pibinn::Basis::named(pibinn::BasisKind::dct, kEntries);
+        model.domain.normalize = pibinn::Normalize::zscore;
+        model.domain.mean = 3;
+        model.domain.deviation = 2;
+    }
+    return model;
+}
+
+}  // namespace
+
+void* operator new(std::size_t size) { return counted(size == 0 ? 1 : size, 16); }
+void* operator new(std::size_t size, std::align_val_t alignment) {
+    return counted(size, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* p) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+
+size_t fixture_allocations(void) { return allocations; }
+
+int fixture_write(fixture_kind kind, const char* path, float* y, float* x) {
+    try {
+        const pibinn::Model model = some_model(kind);
+        pibinn::save_model(model, path);
+        pibinn::Batch measured(kRows, kMeasurements);
+        pibinn::Stream stream(7, pibinn::Purpose::tests);
+        for (float& v : measured.values()) v = static_cast<float>(stream.normal());
+        pibinn::ThreadPool pool(2);
+        pibinn::Batch found = pibinn::Recoverer(model).recover(measured, pool);
+        if (!model.domain.plain()) found = model.domain.to_signals(found, pool);
+        std::copy_n(measured.data(), measured.size(), y);
+        std::copy_n(found.data(), found.size(), x);
+        return 0;
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "fixture: %s\n", error.what());
+        return 1;
+    }
+}

@@ -1,0 +1,24 @@
+// What the C test cannot make by itself: model files, what the C++ library recovers with them, and
+// how often memory was asked for.
+#ifndef PIBINN_TESTS_C_API_FIXTURE_H
+#define PIBINN_TESTS_C_API_FIXTURE_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { kRows = 21, kMeasurements = 6, kEntries = 10 };
+
+typedef enum fixture_kind { FIXTURE_ONE_BIT, FIXTURE_FLOAT, FIXTURE_BASIS } fixture_kind;
+
+// Writes the model to a file, some measurements to y and their signals to x; 0 where all is well.
+int fixture_write(fixture_kind kind, const char* path, float* y, float* x);
+size_t fixture_allocations(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
