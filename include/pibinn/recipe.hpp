@@ -28,7 +28,8 @@ enum class Augment {
     signs,  ///< a random sign for every entry
     roll,   ///< signs, and a random cyclic shift of the whole signal
     noise,  ///< the same signals, measured with fresh noise and artefacts
-    shift   ///< the same, and each signal shifted cyclically in time, whatever its basis
+    shift,  ///< the same, and each signal shifted cyclically in time, whatever its basis
+    flip    ///< as noise, and each signal turned around in time, or each patch mirrored, by chance
 };
 
 enum class LossKind { squared, norm, nmse };

@@ -104,6 +104,16 @@ Augment allowed_augment(Augment augment, const ProblemConfig& problem) {
     return augment;
 }
 
+/// Coefficients of real signals are not sparse, so that no threshold holds back a step that is
+/// longer than the operator allows: training starts with the scale of the untrained weights,
+/// whatever the recipe found best for sparse signals. 8 x 8 patches at 25 % diverge in the first
+/// epoch otherwise, at 50 and 75 % their energy nmse ends 0.3 and 0.1 dB higher.
+void fit_to_real_signals(Recipe& recipe, const ProblemConfig& problem) {
+    if (problem.kind != ProblemKind::images && problem.kind != ProblemKind::signals) return;
+    for (Stage& stage : recipe.stages)
+        if (stage.fit_scale) stage.scale = 0;
+}
+
 void set_augment(const Value& value, const ProblemConfig& problem, Recipe& recipe) {
     recipe.augment = value.word(parse_augment);
     if (recipe.augment != Augment::none && !problem.y_file.empty())
@@ -116,7 +126,7 @@ void set_augment(const Value& value, const ProblemConfig& problem, Recipe& recip
                    "use augment \"none\", or set problem.noise_std");
     if (recipe.augment == Augment::shift && problem.kind == ProblemKind::images)
         value.fail("a patch shifted around its edges is no patch of a picture",
-                   "use augment \"noise\" or \"none\"");
+                   "use augment \"flip\", \"noise\" or \"none\"");
     const bool changes_signals =
         recipe.augment == Augment::roll || recipe.augment == Augment::signs;
     const bool in_basis =
@@ -229,6 +239,7 @@ TrainConfig read_train_config(const ConfigDocument& document, Config& whole, boo
          [&](Setter) { return Setter(skip); });
     config.recipe = named_recipe(name, spec);
     config.recipe.augment = allowed_augment(config.recipe.augment, whole.problem);
+    fit_to_real_signals(config.recipe, whole.problem);
     read(Setter(skip), [](Setter setter) { return setter; });
     document.read_each("train", "stage", [&](const Value& v) {
         if (v.node().is_array())

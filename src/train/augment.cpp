@@ -4,6 +4,39 @@
 
 namespace pibinn {
 
+namespace {
+
+/// Turned around in time; a patch of side by side pixels is one of the eight that mirrors make.
+void flip(std::span<const float> in, std::size_t side, std::uint32_t coins, std::span<float> out) {
+    if (side == 0) {
+        if (coins & 1U)
+            std::reverse_copy(in.begin(), in.end(), out.begin());
+        else
+            std::copy(in.begin(), in.end(), out.begin());
+        return;
+    }
+    for (std::size_t i = 0; i < side; ++i)
+        for (std::size_t j = 0; j < side; ++j) {
+            std::size_t row = coins & 1U ? side - 1 - i : i;
+            std::size_t col = coins & 2U ? side - 1 - j : j;
+            if (coins & 4U) std::swap(row, col);
+            out[i * side + j] = in[row * side + col];
+        }
+}
+
+/// What a change of the signals themselves, not of their coefficients, makes of a set.
+template <class Change>
+Batch changed_signals(const Problem& problem, ThreadPool& pool, Change&& change) {
+    const Batch signals = problem.domain.to_signals(problem.train.x, pool);
+    Batch changed(signals.rows(), signals.cols());
+    pool.run_chunks(signals.rows(), 64, [&](std::size_t, std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) change(i, signals.row(i), changed.row(i));
+    });
+    return problem.domain.to_coefficients(changed, pool);
+}
+
+}  // namespace
+
 void augment_epoch(Augment augment, const Problem& problem, std::uint64_t seed, std::uint64_t epoch,
                    DataSet& set, ThreadPool& pool) {
     const DataSet& from = problem.train;
@@ -18,17 +51,16 @@ void augment_epoch(Augment augment, const Problem& problem, std::uint64_t seed, 
         return Stream(seed, Purpose::augment, epoch * rows + i);
     };
     if (augment == Augment::shift) {
-        // In time, not among coefficients.
-        const Batch signals = problem.domain.to_signals(from.x, pool);
-        Batch shifted(rows, n);
-        pool.run_chunks(rows, 64, [&](std::size_t, std::size_t begin, std::size_t end) {
-            for (std::size_t i = begin; i < end; ++i) {
-                const auto in = signals.row(i);
+        set.x = changed_signals(
+            problem, pool, [&](std::size_t i, std::span<const float> in, std::span<float> out) {
                 const auto shift = stream_of(i).below(static_cast<std::uint32_t>(n));
-                std::rotate_copy(in.begin(), in.begin() + shift, in.end(), shifted.row(i).begin());
-            }
-        });
-        set.x = problem.domain.to_coefficients(shifted, pool);
+                std::rotate_copy(in.begin(), in.begin() + shift, in.end(), out.begin());
+            });
+    } else if (augment == Augment::flip) {
+        set.x = changed_signals(
+            problem, pool, [&](std::size_t i, std::span<const float> in, std::span<float> out) {
+                flip(in, problem.domain.patch, stream_of(i).word(), out);
+            });
     } else if (augment != Augment::noise) {
         pool.run_chunks(rows, 64, [&](std::size_t, std::size_t begin, std::size_t end) {
             for (std::size_t i = begin; i < end; ++i) {

@@ -50,6 +50,17 @@ def test_the_summary_and_the_report_tell_the_protocol(trained):
     assert "200 random 8 x 8 patches" in page and "data:image/png;base64,iVBOR" in page
 
 
+def test_one_bit_weights_start_from_the_scale_of_untrained_ones(trained):
+    work, _ = trained
+    options = [*IMAGES, *sets("problem.ratio=0.25")]
+    stage = sets('train.stage=[{name="joint", epochs=1, trains=["weights"]}]')
+    summary = json.loads(succeed("train", *options, *stage, "--out", "quarter", "--json", "-",
+                                 cwd=work))
+    succeed("sample", *options, "--out", "quarter-set", cwd=work)
+    a = load(work / "quarter-set" / "A.npy")
+    assert summary["scale"] == pytest.approx(np.abs(a).mean() / np.linalg.norm(a, 2) ** 2, rel=0.01)
+
+
 def test_the_psnr_of_the_summary_is_that_of_the_pixels(trained):
     work, summary = trained
     succeed("sample", *IMAGES, "--out", "set", cwd=work)

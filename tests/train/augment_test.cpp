@@ -1,0 +1,138 @@
+#include "train/augment.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "pibinn/train.hpp"
+#include "train/small_problem.hpp"
+
+namespace pibinn {
+namespace {
+
+using testing::small_problem;
+
+TEST(Augment, KeepsMagnitudesAndMeasuresAnew) {
+    ThreadPool pool(1);
+    Problem problem = small_problem(pool);
+    for (auto augment : {Augment::signs, Augment::roll}) {
+        DataSet set;
+        augment_epoch(augment, problem, 1, 0, set, pool);
+        DataSet other;
+        augment_epoch(augment, problem, 1, 1, other, pool);
+        EXPECT_NE(set.x, other.x) << "epochs must differ";
+        EXPECT_EQ(problem.op.apply(set.x, pool), set.y);
+        for (std::size_t i = 0; i < set.x.rows(); ++i) {
+            std::vector<float> a, b;
+            for (float v : problem.train.x.row(i)) a.push_back(std::abs(v));
+            for (float v : set.x.row(i)) b.push_back(std::abs(v));
+            if (augment == Augment::roll) {
+                std::sort(a.begin(), a.end());
+                std::sort(b.begin(), b.end());
+            }
+            ASSERT_EQ(a, b);
+        }
+    }
+    problem.noise_std = 0.1;
+    DataSet noisy;
+    augment_epoch(Augment::noise, problem, 1, 0, noisy, pool);
+    EXPECT_EQ(noisy.x, problem.train.x);
+    EXPECT_NE(noisy.y, problem.train.y);
+}
+
+TEST(Augment, DrawsNoiseAndArtefactsOfSignalsAfreshEveryEpoch) {
+    ThreadPool pool(1);
+    Problem problem = small_problem(pool);
+    problem.train_disturbance.artefacts = problem.test.x;
+    problem.train_disturbance.least_snr_db = problem.train_disturbance.most_snr_db = 20;
+    const std::string before = data_fingerprint(problem);
+    problem.train_disturbance.noise_std = 0.01;
+    EXPECT_NE(data_fingerprint(problem), before);
+    DataSet first, second, again;
+    augment_epoch(Augment::noise, problem, 1, 0, first, pool);
+    augment_epoch(Augment::noise, problem, 1, 1, second, pool);
+    augment_epoch(Augment::noise, problem, 1, 0, again, pool);
+    EXPECT_EQ(first.x, problem.train.x) << "the target stays clean";
+    EXPECT_NE(first.y, second.y);
+    EXPECT_EQ(first.y, again.y);
+    double noise = 0, energy = 0;
+    for (std::size_t i = 0; i < first.y.size(); ++i) {
+        noise += std::pow(first.y.data()[i] - problem.train.y.data()[i], 2);
+        energy += std::pow(problem.train.y.data()[i], 2);
+    }
+    EXPECT_NEAR(10 * std::log10(energy / noise), 19.5, 1.5);
+}
+
+TEST(Augment, TurnsSegmentsAroundByChance) {
+    ThreadPool pool(1);
+    Problem problem = small_problem(pool);
+    problem.domain.basis = Basis::named(BasisKind::dct, 20);
+    DataSet set;
+    augment_epoch(Augment::flip, problem, 1, 0, set, pool);
+    std::size_t turned = 0;
+    for (std::size_t i = 0; i < set.x.rows(); ++i) {
+        // Of a cosine basis, turning around changes the sign of every odd coefficient.
+        double same = 0, other = 0;
+        for (std::size_t j = 0; j < 20; ++j) {
+            const double was = problem.train.x(i, j);
+            same = std::max(same, std::abs(set.x(i, j) - was));
+            other = std::max(other, std::abs(set.x(i, j) - (j % 2 ? -was : was)));
+        }
+        ASSERT_LT(std::min(same, other), 1e-5) << "row " << i;
+        turned += other < 1e-5 && same > 1e-5;
+    }
+    const double rows = static_cast<double>(set.x.rows());
+    EXPECT_NEAR(static_cast<double>(turned), rows / 2, rows / 5);
+    EXPECT_EQ(set.y, problem.op.apply(set.x, pool));
+}
+
+TEST(Augment, MirrorsPatchesInEveryWay) {
+    ThreadPool pool(1);
+    Problem problem = small_problem(pool, Structure::dense(5, 9));
+    problem.domain.patch = 3;
+    for (std::size_t i = 0; i < problem.train.x.rows(); ++i)
+        for (std::size_t j = 0; j < 9; ++j) problem.train.x(i, j) = static_cast<float>(j);
+    DataSet set;
+    augment_epoch(Augment::flip, problem, 1, 0, set, pool);
+    std::set<std::vector<float>> seen;
+    for (std::size_t i = 0; i < set.x.rows(); ++i) {
+        const auto row = set.x.row(i);
+        EXPECT_EQ(row[4], 4) << "the centre stays";
+        EXPECT_EQ(row[0] + row[8], 8) << "opposite corners stay opposite";
+        EXPECT_EQ(row[2] + row[6], 8);
+        EXPECT_EQ(row[1], (row[0] + row[2]) / 2) << "edges stay between their corners";
+        EXPECT_EQ(row[3], (row[0] + row[6]) / 2);
+        seen.insert({row.begin(), row.end()});
+    }
+    EXPECT_EQ(seen.size(), 8u);
+}
+
+TEST(Augment, ShiftsInTimeWhateverTheBasis) {
+    ThreadPool pool(1);
+    Problem problem = small_problem(pool);
+    problem.domain.basis = Basis::named(BasisKind::dct, 20);
+    DataSet set;
+    augment_epoch(Augment::shift, problem, 1, 0, set, pool);
+    const Batch before = problem.domain.to_signals(problem.train.x, pool);
+    const Batch after = problem.domain.to_signals(set.x, pool);
+    std::set<std::size_t> shifts;
+    for (std::size_t i = 0; i < before.rows(); ++i) {
+        std::size_t found = 20;
+        for (std::size_t s = 0; s < 20 && found == 20; ++s) {
+            double gap = 0;
+            for (std::size_t t = 0; t < 20; ++t)
+                gap = std::max(gap, std::abs(double{after(i, t)} - before(i, (t + s) % 20)));
+            if (gap < 1e-5) found = s;
+        }
+        ASSERT_LT(found, 20u) << "row " << i << " is no shift of what it was";
+        shifts.insert(found);
+    }
+    EXPECT_GT(shifts.size(), 10u);
+    EXPECT_EQ(set.y, problem.op.apply(set.x, pool));
+}
+
+}  // namespace
+}  // namespace pibinn
