@@ -150,17 +150,19 @@ TEST_P(ColumnProductsOf, SupportDotsAreThoseOfTheDefinition) {
 }
 
 TEST_P(ColumnProductsOf, GatherIsThatOfTheDefinitionAndKeepsThePaddingZero) {
-    Rows out(rows_ * products_.m_stride());
-    products_.gather(rows_, c_.data(), supports(), columns_.data(), out.data());
-    for (std::size_t i = 0; i < rows_; ++i)
-        for (std::size_t r = 0; r < products_.m_stride(); ++r) {
-            double sum = 0;
-            for (std::size_t j = 0; j < n() && r < m(); ++j) sum += w(r, j) * c(i, j);
-            ASSERT_NEAR(out[i * products_.m_stride() + r], sum, r < m() ? tolerance(n()) : 0.0);
-        }
+    for (const float* minus : {static_cast<const float*>(nullptr), std::as_const(v_).data()}) {
+        Rows out(rows_ * products_.m_stride());
+        products_.gather(rows_, c_.data(), supports(), columns_.data(), minus, out.data());
+        for (std::size_t i = 0; i < rows_; ++i)
+            for (std::size_t r = 0; r < products_.m_stride(); ++r) {
+                double sum = minus && r < m() ? -v(i, r) : 0.0;
+                for (std::size_t j = 0; j < n() && r < m(); ++j) sum += w(r, j) * c(i, j);
+                ASSERT_NEAR(out[i * products_.m_stride() + r], sum, r < m() ? tolerance(n()) : 0.0);
+            }
+    }
 }
 
-TEST_P(ColumnProductsOf, OuterIsSubtractedOrAssignedAndTouchesNothingElse) {
+TEST_P(ColumnProductsOf, OuterIsAddedOrAssignedAndTouchesNothingElse) {
     for (const Into into : {Into::add, Into::assign}) {
         // One more number than there are links, as another layer's gradient would follow.
         AlignedBuffer<float> total(links_.begin(), links_.end());
@@ -169,7 +171,7 @@ TEST_P(ColumnProductsOf, OuterIsSubtractedOrAssignedAndTouchesNothingElse) {
                         std::span(total).first(links_.size()), into);
         for_each_link([&](std::size_t r, std::size_t j, std::size_t l) {
             double sum = into == Into::add ? w(r, j) : 0;
-            for (std::size_t i = 0; i < rows_; ++i) sum -= c(i, j) * v(i, r);
+            for (std::size_t i = 0; i < rows_; ++i) sum += c(i, j) * v(i, r);
             ASSERT_NEAR(total[l], sum, tolerance(rows_));
         });
         ASSERT_EQ(total.back(), 7);

@@ -70,17 +70,19 @@ void ColumnProducts::all_dots(std::size_t rows, const float* v, const float* by_
 }
 
 void ColumnProducts::gather(std::size_t rows, const float* c, Supports s, const float* w,
-                            float* v) {
-    if (mask_) {
+                            const float* minus, float* v) {
+    if (!mask_ && !denser_than(kDenseGather, rows, s)) {
+        gather_columns(column_args(rows, s), c, w, minus, v);
+        return;
+    }
+    if (mask_)
         mask_->gather(rows, c, w, v);
-    } else if (!denser_than(kDenseGather, rows, s)) {
-        gather_columns(column_args(rows, s), c, w, v);
-    } else if (in_cache()) {
+    else if (in_cache())
         multiply_dense({rows, n(), m_stride(), c, n_stride(), 1, w, v});
-    } else {
+    else
         multiply<float>(ConstView(c, rows, n(), n_stride()), false,
                         ConstView(w, n(), m(), m_stride()), false, View(v, rows, m(), m_stride()));
-    }
+    if (minus) combine_rows(rows * m_stride(), 1, v, -1, minus, v);
 }
 
 void ColumnProducts::outer(std::size_t rows, const float* c, Supports s, const float* v,
@@ -88,10 +90,11 @@ void ColumnProducts::outer(std::size_t rows, const float* c, Supports s, const f
     if (mask_)
         mask_->outer(rows, c, v, dw, into);
     else if (in_cache() || !denser_than(kDenseOuter, rows, s))
-        subtract_outer({rows, n(), m(), c, v, dw.data(), into});
+        outer_columns({rows, n(), m(), c, v, dw.data(), into});
     else
-        subtract_product(ConstView(c, rows, n(), n_stride()), ConstView(v, rows, m(), m_stride()),
-                         View(dw.data(), n(), m()), into == Into::add);
+        multiply<float>(ConstView(c, rows, n(), n_stride()), true,
+                        ConstView(v, rows, m(), m_stride()), false, View(dw.data(), n(), m()),
+                        into == Into::add);
 }
 
 void ColumnProducts::support_dots(std::size_t rows, const float* v, Supports s, const float* w,

@@ -30,9 +30,10 @@ public:
 
     /// q = v W: all outputs, whether they survive the threshold or not. W by row.
     void all_dots(std::size_t rows, const float* v, const float* by_row, float* q);
-    /// v = c W^T over the supports of c.
-    void gather(std::size_t rows, const float* c, Supports s, const float* w, float* v);
-    /// -c^T v into `dw`, one number a link.
+    /// v = c W^T - minus over the supports of c; `minus` may be null.
+    void gather(std::size_t rows, const float* c, Supports s, const float* w, const float* minus,
+                float* v);
+    /// c^T v into `dw`, one number a link.
     void outer(std::size_t rows, const float* c, Supports s, const float* v, std::span<float> dw,
                Into into);
     /// c = v W at the supports only; other entries of c are left undefined. W in both layouts.

@@ -22,7 +22,7 @@ public:
     void dots(std::size_t rows, const float* v, const float* links, float* q);
     /// v = c W^T
     void gather(std::size_t rows, const float* c, const float* by_measurement, float* v);
-    /// -c^T v into `dw`, in link order.
+    /// c^T v into `dw`, in link order.
     void outer(std::size_t rows, const float* c, const float* v, std::span<float> dw, Into into);
 
 private:

@@ -83,7 +83,7 @@ HWY_INLINE void Columns(const OuterArgs& a, std::uint64_t word, const float* HWY
         for (std::size_t b = 0; b < kVectors; ++b) {
             const V part = hn::Load(d, v + i * v_stride + at + b * lanes);
             for (std::size_t l = 0; l < kColumns; ++l)
-                sum[l][b] = hn::NegMulAdd(factor[l], part, sum[l][b]);
+                sum[l][b] = hn::MulAdd(factor[l], part, sum[l][b]);
         }
     }
     for (std::size_t l = 0; l < kColumns; ++l)
@@ -131,7 +131,7 @@ void Rows(const OuterArgs& a, std::size_t first_row) {
     }
 }
 
-void SubtractOuter(const OuterArgs& a) {
+void OuterColumns(const OuterArgs& a) {
     std::size_t row = 0;
     if (a.into == Into::assign) {
         Rows<Into::assign>(a, 0);
@@ -146,9 +146,9 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace pibinn::cpu {
 
-HWY_EXPORT(SubtractOuter);
+HWY_EXPORT(OuterColumns);
 
-void subtract_outer(const OuterArgs& args) { HWY_DYNAMIC_DISPATCH(SubtractOuter)(args); }
+void outer_columns(const OuterArgs& args) { HWY_DYNAMIC_DISPATCH(OuterColumns)(args); }
 
 }  // namespace pibinn::cpu
 #endif

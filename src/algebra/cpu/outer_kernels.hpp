@@ -14,7 +14,7 @@ struct OuterArgs {
     Into into;
 };
 
-/// links -= c^T v, or links = -c^T v. Zeros of c cost next to nothing.
-void subtract_outer(const OuterArgs& args);
+/// links += c^T v, or links = c^T v. Zeros of c cost next to nothing.
+void outer_columns(const OuterArgs& args);
 
 }  // namespace pibinn::cpu

@@ -115,7 +115,7 @@ void ResidualGradientRows(const ResidualGradientArgs& a) {
         V beta = zero;
         V omega = zero;
         for (std::size_t j = 0; j < a.stride; j += lanes) {
-            V g = hn::Neg(hn::Load(d, a.g + at + j));
+            V g = hn::Load(d, a.g + at + j);
             if (a.next) g = hn::MulAdd(carry, hn::Load(d, a.next + at + j), g);
             if (a.from_mean) {
                 const V r = hn::Load(d, a.r + at + j);
@@ -161,12 +161,12 @@ void SupportGradientRows(const SupportGradientArgs& a) {
             const auto alive = hn::LoadMaskBits(d, signs);
             const auto negative = hn::LoadMaskBits(d, signs + bytes);
             signs += 2 * bytes;
-            V g = hn::Load(d, a.q + j);
-            if (a.gz1) g = hn::MulAdd(f1, hn::Load(d, a.gz1 + j), g);
-            if (a.gz2) g = hn::MulAdd(f2, hn::Load(d, a.gz2 + j), g);
-            g = hn::IfThenElseZero(alive, g);
-            hn::Store(g, d, a.gz + j);
-            tau = hn::Sub(tau, hn::IfThenElse(negative, hn::Neg(g), g));
+            V h = hn::Neg(hn::Load(d, a.q + j));
+            if (a.hz1) h = hn::MulAdd(f1, hn::Load(d, a.hz1 + j), h);
+            if (a.hz2) h = hn::MulAdd(f2, hn::Load(d, a.hz2 + j), h);
+            h = hn::IfThenElseZero(alive, h);
+            hn::Store(h, d, a.hz + j);
+            tau = hn::Add(tau, hn::IfThenElse(negative, hn::Neg(h), h));
         }
         a.tau[i] = hn::GetLane(hn::SumOfLanes(d, tau));
     }
@@ -178,7 +178,7 @@ constexpr std::size_t kBlock = 8;
 
 template <std::size_t kVectors>
 void GatherSlab(const ColumnArgs& a, const float* HWY_RESTRICT c, const float* HWY_RESTRICT columns,
-                float* HWY_RESTRICT v, std::size_t at) {
+                const float* HWY_RESTRICT minus, float* HWY_RESTRICT v, std::size_t at) {
     const D d;
     const std::size_t lanes = hn::Lanes(d);
     const std::size_t mv = a.mv;
@@ -207,8 +207,12 @@ void GatherSlab(const ColumnArgs& a, const float* HWY_RESTRICT c, const float* H
             for (std::size_t b = 0; b < kVectors; ++b)
                 even[b] = hn::MulAdd(factor, hn::Load(d, column + b * lanes), even[b]);
         }
-        for (std::size_t b = 0; b < kVectors; ++b)
-            hn::Store(hn::Add(even[b], odd[b]), d, v + i * mv + at + b * lanes);
+        for (std::size_t b = 0; b < kVectors; ++b) {
+            const std::size_t to = i * mv + at + b * lanes;
+            V sum = hn::Add(even[b], odd[b]);
+            if (minus) sum = hn::Sub(sum, hn::Load(d, minus + to));
+            hn::Store(sum, d, v + to);
+        }
     }
 }
 
@@ -307,8 +311,9 @@ void DotSlab(const ColumnArgs& a, const float* HWY_RESTRICT v, const float* HWY_
         }                                                             \
     }
 
-void GatherColumns(const ColumnArgs& a, const float* c, const float* columns, float* v) {
-    PIBINN_BY_SLABS(GatherSlab, c, columns, v)
+void GatherColumns(const ColumnArgs& a, const float* c, const float* columns, const float* minus,
+                   float* v) {
+    PIBINN_BY_SLABS(GatherSlab, c, columns, minus, v)
 }
 
 void DotColumns(const ColumnArgs& a, const float* v, const float* columns, float* c) {
@@ -347,8 +352,9 @@ void support_gradient_rows(const SupportGradientArgs& args) {
     HWY_DYNAMIC_DISPATCH(SupportGradientRows)(args);
 }
 
-void gather_columns(const ColumnArgs& args, const float* c, const float* columns, float* v) {
-    HWY_DYNAMIC_DISPATCH(GatherColumns)(args, c, columns, v);
+void gather_columns(const ColumnArgs& args, const float* c, const float* columns,
+                    const float* minus, float* v) {
+    HWY_DYNAMIC_DISPATCH(GatherColumns)(args, c, columns, minus, v);
 }
 
 void dot_columns(const ColumnArgs& args, const float* v, const float* columns, float* c) {

@@ -58,7 +58,7 @@ void threshold_rows(const ThresholdArgs& args);
 
 struct ResidualGradientArgs {
     std::size_t rows, m, stride;
-    float* g;           ///< in: W gz, out: dL/dr
+    float* g;           ///< in: W hz, out: dL/dr
     const float* next;  ///< dL/dr_{k+1}; null without Onsager term there
     Supports supports;  ///< of x_k
     float omega_next;
@@ -71,7 +71,7 @@ struct ResidualGradientArgs {
     float* omega;            ///< out: <g, r_{k-1}> of each row
 };
 
-/// g = -g + omega_{k+1} (count / m) next + from_mean sign(r), and what beta and omega gain by it.
+/// g += omega_{k+1} (count / m) next + from_mean sign(r), and what beta and omega gain by it.
 void residual_gradient_rows(const ResidualGradientArgs& args);
 
 /// out = c1 v1 + c2 v2; v2 may be null. All of whole padded rows.
@@ -80,15 +80,15 @@ void combine_rows(std::size_t count, float c1, const float* v1, float c2, const 
 struct SupportGradientArgs {
     std::size_t rows, stride;
     const std::uint8_t* signs;  ///< of x_k: everything happens where it is not zero
-    const float* q;             ///< may be `gz` itself
+    const float* q;             ///< may be `hz` itself
     float c1, c2;
-    const float* gz1;  ///< null for none
-    const float* gz2;  ///< null for none
-    float* gz;         ///< out
-    float* tau;        ///< out: -sum gz sign(x) of each row
+    const float* hz1;  ///< null for none
+    const float* hz2;  ///< null for none
+    float* hz;         ///< out
+    float* tau;        ///< out: sum hz sign(x) of each row
 };
 
-/// gz = q + c1 gz1 + c2 gz2 where x is not zero, 0 elsewhere; and what a soft threshold gains by
+/// hz = c1 hz1 + c2 hz2 - q where x is not zero, 0 elsewhere; and what a soft threshold gains by
 /// it.
 void support_gradient_rows(const SupportGradientArgs& args);
 
@@ -99,8 +99,9 @@ struct ColumnArgs {
     Supports supports;
 };
 
-/// v_i = sum_j c_ij column_j
-void gather_columns(const ColumnArgs& args, const float* c, const float* columns, float* v);
+/// v_i = sum_j c_ij column_j - minus_i; `minus` may be null.
+void gather_columns(const ColumnArgs& args, const float* c, const float* columns,
+                    const float* minus, float* v);
 /// c_ij = <column_j, v_i>
 void dot_columns(const ColumnArgs& args, const float* v, const float* columns, float* c);
 

@@ -61,18 +61,31 @@ void CpuUnrolledPass::start(ConstBatchView y) {
         std::copy_n(y.row(i).begin(), y.cols, y_.begin() + i * products_.m_stride());
 }
 
-void CpuUnrolledPass::forward(std::size_t k, const LayerScalars& s, std::span<const float> w) {
+void CpuUnrolledPass::residual(std::size_t k, const LayerScalars& s) {
     Layer& now = tape_[k];
     const Layer& before = tape_[k - 1];
+    const bool first = k == 1;
+    if (!first && s.beta == 0 && s.omega == 0 && !s.momentum && !s.residual_threshold) {
+        products_.gather(rows_, x_rows(k - 1), supports(before), a_.data(), y_.data(),
+                         now.r.data());
+        return;
+    }
+    if (!first)
+        products_.gather(rows_, x_rows(k - 1), supports(before), a_.data(), nullptr, p_rows(k - 1));
+    residual_rows({rows_, products_.m(), products_.m_stride(), first ? nullptr : p_rows(k - 1),
+                   k >= 3 && s.beta != 0 ? p_rows(k - 2) : nullptr, y_.data(),
+                   first || s.omega == 0 ? nullptr : before.r.data(), supports(before), s.beta,
+                   s.omega, now.r.data(), now.mean_abs.data()});
+}
+
+void CpuUnrolledPass::forward(std::size_t k, const LayerScalars& s, std::span<const float> w) {
+    Layer& now = tape_[k];
     const bool earlier = k >= 3 && s.beta != 0;  // x_0 = 0 adds nothing
     now.beta = s.beta;
     now.omega = s.omega;
     const bool first = k == 1;
     if (first) remember(s.momentum);
-    residual_rows({rows_, products_.m(), products_.m_stride(), first ? nullptr : p_rows(k - 1),
-                   earlier ? p_rows(k - 2) : nullptr, y_.data(),
-                   first || s.omega == 0 ? nullptr : before.r.data(), supports(before), s.beta,
-                   s.omega, now.r.data(), now.mean_abs.data()});
+    residual(k, s);
     products_.lay_out_rows(w, w_by_row_);
     products_.all_dots(rows_, now.r.data(), w_by_row_.data(), q_.data());
     for (std::size_t i = 0; i < rows_; ++i)
@@ -81,7 +94,6 @@ void CpuUnrolledPass::forward(std::size_t k, const LayerScalars& s, std::span<co
                     first ? nullptr : x_rows(k - 1), earlier ? x_rows(k - 2) : nullptr, q_.data(),
                     tau_.data(), x_rows(k), now.indices.data(), now.starts.data(),
                     now.signs.data()});
-    if (k < layers_) products_.gather(rows_, x_rows(k), supports(now), a_.data(), p_rows(k));
 }
 
 ConstBatchView CpuUnrolledPass::x(std::size_t k) const {
@@ -91,20 +103,20 @@ ConstBatchView CpuUnrolledPass::x(std::size_t k) const {
 
 double CpuUnrolledPass::loss(RowLoss kind, ConstBatchView target,
                              std::span<const float> row_weights) {
-    for (auto& rows : gz_) rows.resize(tau_.size() * products_.n_stride());
+    for (auto& rows : hz_) rows.resize(tau_.size() * products_.n_stride());
     for (auto& rows : gr_) rows.resize(tau_.size() * products_.m_stride());
     return row_loss(kind, x(layers_), target, row_weights,
-                    {gz_[layers_ % 3].data(), rows_, products_.n(), products_.n_stride()});
+                    {hz_[layers_ % 3].data(), rows_, products_.n(), products_.n_stride()});
 }
 
 void CpuUnrolledPass::gradient_of_x(std::size_t k, float delta) {
     const Layer& now = tape_[k];
-    float* gz = gz_[k % 3].data();
+    float* hz = hz_[k % 3].data();
     const std::size_t stride = products_.n_stride();
     if (k == layers_) {
         // At the top the loss has filled every entry; off the support the threshold stops it.
         support_gradient_rows(
-            {rows_, stride, now.signs.data(), gz, 0, 0, nullptr, nullptr, gz, dtau_.data()});
+            {rows_, stride, now.signs.data(), hz, 0, 0, nullptr, nullptr, hz, dtau_.data()});
         return;
     }
     // p_k enters r_{k+1} by 1 + beta_{k+1} and r_{k+2} by -beta_{k+2}; x_k enters z likewise.
@@ -119,7 +131,7 @@ void CpuUnrolledPass::gradient_of_x(std::size_t k, float delta) {
     }
     products_.support_dots(rows_, gp, supports(now), a_.data(), a_by_row_.data(), q_.data());
     support_gradient_rows({rows_, stride, now.signs.data(), q_.data(), delta * grow, delta * shrink,
-                           gz_[(k + 1) % 3].data(), two ? gz_[(k + 2) % 3].data() : nullptr, gz,
+                           hz_[(k + 1) % 3].data(), two ? hz_[(k + 2) % 3].data() : nullptr, hz,
                            dtau_.data()});
 }
 
@@ -140,33 +152,35 @@ LayerScalarGradients CpuUnrolledPass::backward(std::size_t k, const LayerScalars
     const Layer& before = tape_[k - 1];
     const Supports support = supports(now);
     float* gr = gr_[k % 3].data();
-    const float* gz = gz_[k % 3].data();
+    const float* hz = hz_[k % 3].data();
 
     gradient_of_x(k, s.delta);
     LayerScalarGradients gradients;
     gradients.theta = gradient_of_theta(k, s);
 
-    products_.lay_out(w, w_);
-    const bool carried = k < layers_ && tape_[k + 1].omega != 0;
-    const bool with_mean = s.residual_threshold && s.activation == Activation::soft;
     const bool with_beta = s.momentum && k > 1;
     const bool with_omega = s.onsager && k > 1;
-    products_.gather(rows_, gz, support, w_.data(), gr);
-    residual_gradient_rows({rows_, products_.m(), products_.m_stride(), gr,
-                            carried ? gr_[(k + 1) % 3].data() : nullptr, support,
-                            carried ? tape_[k + 1].omega : 0.0F, now.r.data(),
-                            with_mean ? from_mean_.data() : nullptr,
-                            with_beta ? before.p.data() : nullptr,
-                            with_beta && k > 2 ? tape_[k - 2].p.data() : nullptr,
-                            with_omega ? before.r.data() : nullptr, tau_.data(), omega_.data()});
-
-    products_.outer(rows_, gz, support, now.r.data(), dw, into);
+    if (k > 1) {  // nothing asks for dL/dr_1
+        products_.lay_out(w, w_);
+        products_.gather(rows_, hz, support, w_.data(), nullptr, gr);
+        const bool carried = k < layers_ && tape_[k + 1].omega != 0;
+        const bool with_mean = s.residual_threshold && s.activation == Activation::soft;
+        if (carried || with_mean || with_beta || with_omega)
+            residual_gradient_rows(
+                {rows_, products_.m(), products_.m_stride(), gr,
+                 carried ? gr_[(k + 1) % 3].data() : nullptr, support,
+                 carried ? tape_[k + 1].omega : 0.0F, now.r.data(),
+                 with_mean ? from_mean_.data() : nullptr, with_beta ? before.p.data() : nullptr,
+                 with_beta && k > 2 ? tape_[k - 2].p.data() : nullptr,
+                 with_omega ? before.r.data() : nullptr, tau_.data(), omega_.data()});
+    }
+    products_.outer(rows_, hz, support, now.r.data(), dw, into);
 
     for (std::size_t i = 0; i < rows_ && with_beta; ++i) {
         float through_x = 0;
         for (std::size_t e = support.starts[i]; e < support.starts[i + 1]; ++e) {
             const std::size_t at = i * products_.n_stride() + support.indices[e];
-            through_x += gz[at] * (k > 2 ? before.x[at] - tape_[k - 2].x[at] : before.x[at]);
+            through_x -= hz[at] * (k > 2 ? before.x[at] - tape_[k - 2].x[at] : before.x[at]);
         }
         gradients.beta += tau_[i] + s.delta * through_x;
     }

@@ -42,7 +42,9 @@ private:
     float* p_rows(std::size_t k) { return momentum_ ? tape_[k].p.data() : p_.data(); }
     /// Room for them.
     void remember(bool momentum);
-    /// dL/dx_k on the support of x_k into gz_[k % 3], from what layers k+1 and k+2 left; and into
+    /// r_k
+    void residual(std::size_t k, const LayerScalars& scalars);
+    /// -dL/dx_k on the support of x_k into hz_[k % 3], from what layers k+1 and k+2 left; and into
     /// dtau_ what each row's threshold gains by it.
     void gradient_of_x(std::size_t k, float delta);
     /// Also leaves in from_mean_ what each row's mean |r_k| passes on.
@@ -64,7 +66,7 @@ private:
     std::vector<float> omega_;      ///< omega's share of each row
     std::vector<float> from_mean_;  ///< what each row's mean |r| passes on
     std::vector<Layer> tape_;
-    Rows gz_[3];  ///< dL/dz of the last three layers, zero off the support
+    Rows hz_[3];  ///< -dL/dz of the last three layers, zero off the support
     Rows gr_[3];  ///< dL/dr of the last three layers
     Rows gp_;     ///< dL/dp of the layer at hand
 };
