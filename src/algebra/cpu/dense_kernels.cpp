@@ -129,7 +129,13 @@ void PadColumns(std::size_t count, std::size_t length, const float* HWY_RESTRICT
         const float* from = links + j * length;
         float* to = columns + j * padded(length);
         for (std::size_t i = 0; i < whole; i += lanes) hn::Store(hn::LoadU(d, from + i), d, to + i);
+#if HWY_TARGET <= HWY_AVX2
+        if (whole < length)
+            hn::Store(hn::MaskedLoad(hn::FirstN(d, length - whole), d, from + whole), d,
+                      to + whole);
+#else  // a masked load would ask for an aligned address
         for (std::size_t i = whole; i < length; ++i) to[i] = from[i];
+#endif
     }
 }
 

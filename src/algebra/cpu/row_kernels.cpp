@@ -190,22 +190,19 @@ void GatherSlab(const ColumnArgs& a, const float* HWY_RESTRICT c, const float* H
         const std::uint32_t* indices = a.supports.indices + a.supports.starts[i];
         const float* row = c + i * a.nc;
         const std::size_t count = a.supports.count(i);
-        std::size_t e = 0;
-        for (; e + 2 <= count; e += 2) {
+        for (std::size_t e = 0; e < count; e += 2) {
+            // The last entry of an odd number goes with itself times zero: a branch on that is
+            // taken every other time, and guessed wrong as often.
+            const bool two = e + 1 < count;
+            const std::size_t second = indices[e + (two ? 1 : 0)];
             const V factor0 = hn::Set(d, row[indices[e]]);
-            const V factor1 = hn::Set(d, row[indices[e + 1]]);
+            const V factor1 = hn::Set(d, two ? row[second] : 0.0F);
             const float* column0 = columns + indices[e] * mv + at;
-            const float* column1 = columns + indices[e + 1] * mv + at;
+            const float* column1 = columns + second * mv + at;
             for (std::size_t b = 0; b < kVectors; ++b) {
                 even[b] = hn::MulAdd(factor0, hn::Load(d, column0 + b * lanes), even[b]);
                 odd[b] = hn::MulAdd(factor1, hn::Load(d, column1 + b * lanes), odd[b]);
             }
-        }
-        if (e < count) {
-            const V factor = hn::Set(d, row[indices[e]]);
-            const float* column = columns + indices[e] * mv + at;
-            for (std::size_t b = 0; b < kVectors; ++b)
-                even[b] = hn::MulAdd(factor, hn::Load(d, column + b * lanes), even[b]);
         }
         for (std::size_t b = 0; b < kVectors; ++b) {
             const std::size_t to = i * mv + at + b * lanes;
