@@ -39,11 +39,10 @@ void ResidualRows(const ResidualArgs& a) {
 }
 
 // The signs of a vector are two masks, of the entries that are not zero and of the negative ones.
-HWY_INLINE std::uint8_t* StoreSigns(V x, std::uint8_t* to) {
+HWY_INLINE std::uint8_t* StoreSigns(hn::Mask<D> alive, V x, std::uint8_t* to) {
     const D d;
-    const V zero = hn::Zero(d);
-    to += hn::StoreMaskBits(d, hn::Ne(x, zero), to);
-    return to + hn::StoreMaskBits(d, hn::Lt(x, zero), to);
+    to += hn::StoreMaskBits(d, alive, to);
+    return to + hn::StoreMaskBits(d, hn::Lt(x, hn::Zero(d)), to);
 }
 
 template <Activation kActivation>
@@ -79,7 +78,7 @@ void ThresholdRowsOf(const ThresholdArgs& a) {
             const auto alive = hn::Ne(x, zero);
             x = hn::IfThenElseZero(alive, x);  // no negative zeros
             hn::Store(x, d, a.x + at + j);
-            signs = StoreSigns(x, signs);
+            signs = StoreSigns(alive, x, signs);
             // Compress and a whole store into the slack: CompressStore to memory measured 3x
             // slower.
             const auto mask = hn::RebindMask(du, alive);
