@@ -165,7 +165,8 @@ double Trainer::run_batch(const Stage& stage, double rate, ConstBatchView x, Con
     }
     make_effective(kind_in(stage), latent_, effective_, backend_);
     const RowLoss row_loss = recipe_.loss == LossKind::norm ? RowLoss::norm : RowLoss::squared;
-    const double loss = network_->gradient(effective_, y, x, row_loss, row_weights_, gradient_, pool_);
+    const double loss =
+        network_->gradient(effective_, y, x, row_loss, row_weights_, gradient_, pool_);
     if (!(loss < 1e12)) fail_diverged(stage);
     if (stage.alpha > 0 && stage.trains_weights)
         certified_->add_penalty(effective_, stage.alpha, stage.alpha_weight, gradient_);
