@@ -48,6 +48,9 @@ struct LayerScalarGradients {
 /// The distance of one row from its target; what else a loss is made of goes into row weights.
 enum class RowLoss { squared, norm };
 
+/// What a gradient does with what stands where it goes.
+enum class Into { add, assign };
+
 /// A batch of rows on its way through the K layers of one block of links. Forward leaves what
 /// backward needs; a pass is used by one thread at a time and can be used again and again.
 class UnrolledPass {
@@ -58,16 +61,17 @@ public:
     virtual void start(ConstBatchView y) = 0;
     /// Layer k = 1..K with effective weights `w` (one number a link).
     virtual void forward(std::size_t k, const LayerScalars& scalars, std::span<const float> w) = 0;
-    /// x_k as rows x n.
+    /// x_k as rows x n, until the next layer has run.
     virtual ConstBatchView x(std::size_t k) const = 0;
 
     /// The loss summed over the rows at x_K against the targets, each row weighted; prepares
     /// backward.
     virtual double loss(RowLoss kind, ConstBatchView target,
                         std::span<const float> row_weights) = 0;
-    /// Layer k = K..1: adds the gradient of the weights to `dw`, returns that of the scalars.
+    /// Layer k = K..1: puts the gradient of the weights into `dw`, returns that of the scalars.
     virtual LayerScalarGradients backward(std::size_t k, const LayerScalars& scalars,
-                                          std::span<const float> w, std::span<float> dw) = 0;
+                                          std::span<const float> w, std::span<float> dw,
+                                          Into into) = 0;
 };
 
 /// A batch of rows through fully connected layers x_k = H(x_{k-1} W_k).
@@ -80,9 +84,9 @@ public:
     virtual ConstBatchView x(std::size_t k) const = 0;
     virtual double loss(RowLoss kind, ConstBatchView target,
                         std::span<const float> row_weights) = 0;
-    /// Adds to `dw`, returns the gradient of theta.
+    /// The gradient of the weights into `dw`; returns that of theta.
     virtual double backward(std::size_t k, Activation activation, std::span<const float> w,
-                            std::span<float> dw) = 0;
+                            std::span<float> dw, Into into) = 0;
 };
 
 /// How latent weights become effective ones.

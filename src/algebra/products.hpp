@@ -13,9 +13,6 @@ template <class T>
 void multiply(MatrixView<const T> a, bool transpose_a, MatrixView<const T> b, bool transpose_b,
               MatrixView<T> c, bool accumulate = false);
 
-/// C -= A^T B.
-void subtract_product(MatrixView<const float> a, MatrixView<const float> b, MatrixView<float> c);
-
 /// y = x A^T, row by row, for the links `values` of A on `structure`.
 template <class T>
 void apply_links(const Structure& structure, std::span<const T> values, MatrixView<const T> x,

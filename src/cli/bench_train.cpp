@@ -162,7 +162,8 @@ private:
     double density_ = 0;
 };
 
-/// An epoch of the peer, with the shuffling and the copying of rows that ours has.
+/// An epoch of the peer, with the shuffling and the copying of rows that ours has: none in a full
+/// batch.
 class PeerEpoch {
 public:
     PeerEpoch(const Problem& problem, const bench::PlainNetwork& network, std::size_t batch,
@@ -171,6 +172,11 @@ public:
 
     void run() {
         const std::size_t batch = x_.rows();
+        if (batch == set_.x.rows()) {
+            step_.gradient(set_.y, set_.x);
+            step_.adam(static_cast<float>(kRate));
+            return;
+        }
         const auto order = Stream(kSeed, Purpose::shuffle, epoch_++).permutation(set_.x.rows());
         for (std::size_t at = 0; at + batch <= order.size(); at += batch) {
             for (std::size_t i = 0; i < batch; ++i) {

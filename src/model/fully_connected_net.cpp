@@ -25,13 +25,14 @@ void FullyConnectedNet::forward_rows(std::size_t slot, const ParameterStore& eff
 
 double FullyConnectedNet::gradient_rows(std::size_t slot, const ParameterStore& effective,
                                         ConstBatchView y, ConstBatchView target, RowLoss loss,
-                                        std::span<const float> weights, ParameterStore& gradient) {
+                                        std::span<const float> weights, ParameterStore& gradient,
+                                        Into into) {
     forward_rows(slot, effective, y, [](std::size_t, std::size_t, ConstBatchView) {});
     LinearPass& pass = *passes_[slot];
     const double total = pass.loss(loss, target, weights);
     for (std::size_t k = spec_.layers; k >= 1; --k) {
         const double dtheta =
-            pass.backward(k, spec_.activation, effective.weights(k), gradient.weights(k));
+            pass.backward(k, spec_.activation, effective.weights(k), gradient.weights(k), into);
         if (!gradient.theta().empty()) gradient.theta()[k - 1] += static_cast<float>(dtheta);
     }
     return total;

@@ -93,8 +93,8 @@ Batch Network::recover(const ParameterStore& effective, ConstBatchView y, Thread
 double Network::gradient(const ParameterStore& effective, ConstBatchView y, ConstBatchView target,
                          RowLoss loss, std::span<const float> row_weights, ParameterStore& gradient,
                          ThreadPool& pool) {
-    ensure(y.cols == measurement_cols_ && target.cols == signal_cols_ && y.rows == target.rows &&
-               row_weights.size() == y.rows,
+    ensure(y.rows > 0 && y.cols == measurement_cols_ && target.cols == signal_cols_ &&
+               y.rows == target.rows && row_weights.size() == y.rows,
            "gradient of batches that do not fit the network");
     std::vector<float> weights(row_weights.begin(), row_weights.end());
     if (repeat_ > 1) {
@@ -109,21 +109,26 @@ double Network::gradient(const ParameterStore& effective, ConstBatchView y, Cons
     std::vector<char> started(lanes, 0);
     for_lanes(y_rows.rows, pool,
               [&](std::size_t lane, std::size_t slot, std::size_t begin, std::size_t end) {
-                  auto values = lane_gradients_[lane].values();
-                  if (!started[lane]) std::fill(values.begin(), values.end(), 0.0F);
+                  const Into into = started[lane] ? Into::add : Into::assign;
+                  if (into == Into::assign) {
+                      const auto scalars =
+                          lane_gradients_[lane].values().subspan(layout_->weights_size());
+                      std::fill(scalars.begin(), scalars.end(), 0.0F);
+                  }
                   started[lane] = 1;
                   losses[lane] +=
                       gradient_rows(slot, effective, y_rows.row_range(begin, end),
                                     target_rows.row_range(begin, end), loss,
                                     std::span<const float>(weights).subspan(begin, end - begin),
-                                    lane_gradients_[lane]);
+                                    lane_gradients_[lane], into);
               });
     const auto total = gradient.values();
     pool.run_chunks(
         total.size(), kNumbersPerTask, [&](std::size_t, std::size_t begin, std::size_t end) {
             const auto part = [&](auto values) { return values.subspan(begin, end - begin); };
-            std::fill(part(total).begin(), part(total).end(), 0.0F);
-            for (std::size_t lane = 0; lane < lanes; ++lane)
+            const auto first = part(lane_gradients_[0].values());
+            std::copy(first.begin(), first.end(), part(total).begin());
+            for (std::size_t lane = 1; lane < lanes; ++lane)
                 backend_.add(part(lane_gradients_[lane].values()), part(total));
         });
     return std::accumulate(losses.begin(), losses.end(), 0.0);

@@ -40,9 +40,11 @@ protected:
     using Emit = std::function<void(std::size_t, std::size_t, ConstBatchView)>;
     virtual void forward_rows(std::size_t slot, const ParameterStore& effective, ConstBatchView y,
                               const Emit& emit) = 0;
+    /// `into` is for the weights; the scalars are always added.
     virtual double gradient_rows(std::size_t slot, const ParameterStore& effective,
                                  ConstBatchView y, ConstBatchView target, RowLoss loss,
-                                 std::span<const float> weights, ParameterStore& gradient) = 0;
+                                 std::span<const float> weights, ParameterStore& gradient,
+                                 Into into) = 0;
     /// Makes working memory for slots [0, slots): one a thread, so that a thread's stays in its
     /// cache.
     virtual void open_slots(std::size_t slots) = 0;

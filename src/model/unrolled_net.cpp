@@ -56,7 +56,8 @@ void UnrolledNet::forward_rows(std::size_t slot, const ParameterStore& effective
 
 double UnrolledNet::gradient_rows(std::size_t slot, const ParameterStore& effective,
                                   ConstBatchView y, ConstBatchView target, RowLoss loss,
-                                  std::span<const float> weights, ParameterStore& gradient) {
+                                  std::span<const float> weights, ParameterStore& gradient,
+                                  Into into) {
     forward_rows(slot, effective, y, [](std::size_t, std::size_t, ConstBatchView) {});
     double total = 0;
     for (std::size_t b = 0; b < parts_.size(); ++b) {
@@ -67,8 +68,9 @@ double UnrolledNet::gradient_rows(std::size_t slot, const ParameterStore& effect
             const auto links = [&](auto span) {
                 return span.subspan(part.first_link, part.links.links());
             };
-            const LayerScalarGradients g = pass.backward(
-                k, scalars(effective, k), links(effective.weights(k)), links(gradient.weights(k)));
+            const LayerScalarGradients g =
+                pass.backward(k, scalars(effective, k), links(effective.weights(k)),
+                              links(gradient.weights(k)), into);
             if (!gradient.theta().empty()) gradient.theta()[k - 1] += static_cast<float>(g.theta);
             if (!gradient.beta().empty()) gradient.beta()[k - 1] += static_cast<float>(g.beta);
             if (!gradient.omega().empty()) gradient.omega()[k - 1] += static_cast<float>(g.omega);

@@ -15,7 +15,7 @@ protected:
                       const Emit& emit) override;
     double gradient_rows(std::size_t slot, const ParameterStore& effective, ConstBatchView y,
                          ConstBatchView target, RowLoss loss, std::span<const float> weights,
-                         ParameterStore& gradient) override;
+                         ParameterStore& gradient, Into into) override;
     void open_slots(std::size_t slots) override;
 
 private:

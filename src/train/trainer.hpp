@@ -51,7 +51,9 @@ public:
 private:
     void initialise();
     void begin_stage();
-    double run_batch(const Stage& stage, double rate, std::span<const std::uint32_t> rows);
+    /// Copies rows of the epoch's set side by side.
+    void fill_batch(std::span<const std::uint32_t> rows);
+    double run_batch(const Stage& stage, double rate, ConstBatchView x, ConstBatchView y);
     void straight_through(const Stage& stage);
     void project(const Stage& stage, double rate);
     /// Scales weights, and flips signs where that is not enough, until the stage's alpha is kept.

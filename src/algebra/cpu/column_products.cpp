@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "algebra/cpu/dense_kernels.hpp"
+#include "algebra/cpu/outer_kernels.hpp"
 #include "algebra/products.hpp"
 
 namespace pibinn::cpu {
@@ -31,9 +32,7 @@ std::size_t ColumnProducts::size() const {
 }
 
 bool ColumnProducts::denser_than(std::size_t percent, std::size_t rows, const Supports& s) const {
-    std::size_t filled = 0;
-    for (std::size_t i = 0; i < rows; ++i) filled += s.counts[i];
-    return 100 * filled > percent * rows * n();
+    return 100 * std::size_t{s.starts[rows]} > percent * rows * n();
 }
 
 bool ColumnProducts::in_cache() const { return m() * n() <= kMostInCache; }
@@ -58,13 +57,6 @@ void ColumnProducts::lay_out_rows(std::span<const float> links, std::span<float>
         lay_out(links, by_row);  // a BLAS packs whatever it gets
 }
 
-void ColumnProducts::add_back(std::span<const float> columns, std::span<float> links) const {
-    if (block_.full())
-        add_padded_columns(n(), m(), columns.data(), links.data());
-    else
-        mask_->add_back(columns, links);
-}
-
 void ColumnProducts::all_dots(std::size_t rows, const float* v, const float* by_row, float* q) {
     if (mask_) {
         mask_->dots(rows, v, by_row, q);
@@ -78,31 +70,31 @@ void ColumnProducts::all_dots(std::size_t rows, const float* v, const float* by_
 }
 
 void ColumnProducts::gather(std::size_t rows, const float* c, Supports s, const float* w,
-                            float* v) {
-    if (mask_) {
+                            const float* minus, float* v) {
+    if (!mask_ && !denser_than(kDenseGather, rows, s)) {
+        gather_columns(column_args(rows, s), c, w, minus, v);
+        return;
+    }
+    if (mask_)
         mask_->gather(rows, c, w, v);
-    } else if (!denser_than(kDenseGather, rows, s)) {
-        gather_columns(column_args(rows, s), c, w, v);
-    } else if (in_cache()) {
+    else if (in_cache())
         multiply_dense({rows, n(), m_stride(), c, n_stride(), 1, w, v});
-    } else {
+    else
         multiply<float>(ConstView(c, rows, n(), n_stride()), false,
                         ConstView(w, n(), m(), m_stride()), false, View(v, rows, m(), m_stride()));
-    }
+    if (minus) combine_rows(rows * m_stride(), 1, v, -1, minus, v);
 }
 
 void ColumnProducts::outer(std::size_t rows, const float* c, Supports s, const float* v,
-                           float* dw) {
-    if (mask_) {
-        mask_->outer(rows, c, v, dw);
-    } else if (!denser_than(kDenseOuter, rows, s)) {
-        outer_columns(column_args(rows, s), c, v, dw);
-    } else if (in_cache()) {
-        subtract_dense({n(), rows, m_stride(), c, 1, n_stride(), v, dw});
-    } else {
-        subtract_product(ConstView(c, rows, n(), n_stride()), ConstView(v, rows, m(), m_stride()),
-                         View(dw, n(), m(), m_stride()));
-    }
+                           std::span<float> dw, Into into) {
+    if (mask_)
+        mask_->outer(rows, c, v, dw, into);
+    else if (in_cache() || !denser_than(kDenseOuter, rows, s))
+        outer_columns({rows, n(), m(), c, v, dw.data(), into});
+    else
+        multiply<float>(ConstView(c, rows, n(), n_stride()), true,
+                        ConstView(v, rows, m(), m_stride()), false, View(dw.data(), n(), m()),
+                        into == Into::add);
 }
 
 void ColumnProducts::support_dots(std::size_t rows, const float* v, Supports s, const float* w,

@@ -27,15 +27,15 @@ public:
 
     void lay_out(std::span<const float> links, std::span<float> columns) const;
     void lay_out_rows(std::span<const float> links, std::span<float> by_row) const;
-    /// links += columns
-    void add_back(std::span<const float> columns, std::span<float> links) const;
 
     /// q = v W: all outputs, whether they survive the threshold or not. W by row.
     void all_dots(std::size_t rows, const float* v, const float* by_row, float* q);
-    /// v = c W^T over the supports of c.
-    void gather(std::size_t rows, const float* c, Supports s, const float* w, float* v);
-    /// dw -= c^T v over the supports of c.
-    void outer(std::size_t rows, const float* c, Supports s, const float* v, float* dw);
+    /// v = c W^T - minus over the supports of c; `minus` may be null.
+    void gather(std::size_t rows, const float* c, Supports s, const float* w, const float* minus,
+                float* v);
+    /// c^T v into `dw`, one number a link.
+    void outer(std::size_t rows, const float* c, Supports s, const float* v, std::span<float> dw,
+               Into into);
     /// c = v W at the supports only; other entries of c are left undefined. W in both layouts.
     void support_dots(std::size_t rows, const float* v, Supports s, const float* w,
                       const float* by_row, float* c);

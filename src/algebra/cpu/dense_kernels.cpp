@@ -25,7 +25,7 @@ constexpr std::size_t kTileVectors = 4;
 constexpr std::size_t kTileVectors = 2;
 #endif
 
-template <bool kSubtract, std::size_t kRows, std::size_t kVectors>
+template <std::size_t kRows, std::size_t kVectors>
 HWY_INLINE void Tile(const DenseArgs& args, std::size_t row, std::size_t at) {
     const D d;
     const std::size_t lanes = hn::Lanes(d);
@@ -38,16 +38,14 @@ HWY_INLINE void Tile(const DenseArgs& args, std::size_t row, std::size_t at) {
     float* HWY_RESTRICT c = args.c + row * width + at;
     V sum[kRows][kVectors];
     for (std::size_t i = 0; i < kRows; ++i)
-        for (std::size_t v = 0; v < kVectors; ++v)
-            sum[i][v] = kSubtract ? hn::Load(d, c + i * width + v * lanes) : hn::Zero(d);
+        for (std::size_t v = 0; v < kVectors; ++v) sum[i][v] = hn::Zero(d);
     for (std::size_t k = 0; k < inner; ++k) {
         V column[kVectors];
         for (std::size_t v = 0; v < kVectors; ++v) column[v] = hn::Load(d, b + v * lanes);
         for (std::size_t i = 0; i < kRows; ++i) {
             const V factor = hn::Set(d, a[i * a_row]);
             for (std::size_t v = 0; v < kVectors; ++v)
-                sum[i][v] = kSubtract ? hn::NegMulAdd(factor, column[v], sum[i][v])
-                                      : hn::MulAdd(factor, column[v], sum[i][v]);
+                sum[i][v] = hn::MulAdd(factor, column[v], sum[i][v]);
         }
         a += a_inner;
         b += width;
@@ -57,43 +55,38 @@ HWY_INLINE void Tile(const DenseArgs& args, std::size_t row, std::size_t at) {
             hn::Store(sum[i][v], d, c + i * width + v * lanes);
 }
 
-template <bool kSubtract, std::size_t kVectors>
+template <std::size_t kVectors>
 void Slab(const DenseArgs& args, std::size_t at) {
     std::size_t row = 0;
-    for (; row + kTileRows <= args.rows; row += kTileRows)
-        Tile<kSubtract, kTileRows, kVectors>(args, row, at);
+    for (; row + kTileRows <= args.rows; row += kTileRows) Tile<kTileRows, kVectors>(args, row, at);
     if (row + 4 <= args.rows) {
-        Tile<kSubtract, 4, kVectors>(args, row, at);
+        Tile<4, kVectors>(args, row, at);
         row += 4;
     }
-    for (; row < args.rows; ++row) Tile<kSubtract, 1, kVectors>(args, row, at);
+    for (; row < args.rows; ++row) Tile<1, kVectors>(args, row, at);
 }
 
-template <bool kSubtract>
-HWY_INLINE void Product(const DenseArgs& args) {
+void MultiplyDense(const DenseArgs& args) {
     const std::size_t lanes = hn::Lanes(D());
     for (std::size_t at = 0; at < args.width;) {
         const std::size_t vectors = std::min(kTileVectors, (args.width - at) / lanes);
         switch (vectors) {
             case 1:
-                Slab<kSubtract, 1>(args, at);
+                Slab<1>(args, at);
                 break;
             case 2:
-                Slab<kSubtract, 2>(args, at);
+                Slab<2>(args, at);
                 break;
             case 3:
-                Slab<kSubtract, std::min<std::size_t>(3, kTileVectors)>(args, at);
+                Slab<std::min<std::size_t>(3, kTileVectors)>(args, at);
                 break;
             default:
-                Slab<kSubtract, kTileVectors>(args, at);
+                Slab<kTileVectors>(args, at);
                 break;
         }
         at += vectors * lanes;
     }
 }
-
-void MultiplyDense(const DenseArgs& args) { Product<false>(args); }
-void SubtractDense(const DenseArgs& args) { Product<true>(args); }
 
 void Transpose(std::size_t rows, std::size_t cols, const float* HWY_RESTRICT from,
                std::size_t from_stride, float* HWY_RESTRICT to, std::size_t to_stride) {
@@ -127,36 +120,23 @@ void Transpose(std::size_t rows, std::size_t cols, const float* HWY_RESTRICT fro
         for (std::size_t j = 0; j < cols; ++j) to[j * to_stride + i] = from[i * from_stride + j];
 }
 
-// Calls body(tag, link, padded) for whole vectors of every column, then number by number: a masked
-// load would read past the end, and on SSE4 it asks for an aligned address.
-template <class Body>
-HWY_INLINE void ForColumns(std::size_t count, std::size_t length, const Body& body) {
+void PadColumns(std::size_t count, std::size_t length, const float* HWY_RESTRICT links,
+                float* HWY_RESTRICT columns) {
     const D d;
-    const hn::CappedTag<float, 1> one;
     const std::size_t lanes = hn::Lanes(d);
     const std::size_t whole = length / lanes * lanes;
     for (std::size_t j = 0; j < count; ++j) {
-        const std::size_t link = j * length;
-        const std::size_t at = j * padded(length);
-        for (std::size_t i = 0; i < whole; i += lanes) body(d, link + i, at + i);
-        for (std::size_t i = whole; i < length; ++i) body(one, link + i, at + i);
+        const float* from = links + j * length;
+        float* to = columns + j * padded(length);
+        for (std::size_t i = 0; i < whole; i += lanes) hn::Store(hn::LoadU(d, from + i), d, to + i);
+#if HWY_TARGET <= HWY_AVX2
+        if (whole < length)
+            hn::Store(hn::MaskedLoad(hn::FirstN(d, length - whole), d, from + whole), d,
+                      to + whole);
+#else  // a masked load would ask for an aligned address
+        for (std::size_t i = whole; i < length; ++i) to[i] = from[i];
+#endif
     }
-}
-
-void PadColumns(std::size_t count, std::size_t length, const float* HWY_RESTRICT links,
-                float* HWY_RESTRICT columns) {
-    const auto body = [&](auto d, std::size_t link, std::size_t at)
-                          HWY_ATTR { hn::StoreU(hn::LoadU(d, links + link), d, columns + at); };
-    ForColumns(count, length, body);
-}
-
-void AddPaddedColumns(std::size_t count, std::size_t length, const float* HWY_RESTRICT columns,
-                      float* HWY_RESTRICT links) {
-    const auto body = [&](auto d, std::size_t link, std::size_t at) HWY_ATTR {
-        const auto sum = hn::Add(hn::LoadU(d, links + link), hn::LoadU(d, columns + at));
-        hn::StoreU(sum, d, links + link);
-    };
-    ForColumns(count, length, body);
 }
 
 }  // namespace pibinn::cpu::HWY_NAMESPACE
@@ -166,13 +146,10 @@ HWY_AFTER_NAMESPACE();
 namespace pibinn::cpu {
 
 HWY_EXPORT(MultiplyDense);
-HWY_EXPORT(SubtractDense);
 HWY_EXPORT(Transpose);
 HWY_EXPORT(PadColumns);
-HWY_EXPORT(AddPaddedColumns);
 
 void multiply_dense(const DenseArgs& args) { HWY_DYNAMIC_DISPATCH(MultiplyDense)(args); }
-void subtract_dense(const DenseArgs& args) { HWY_DYNAMIC_DISPATCH(SubtractDense)(args); }
 
 void transpose(std::size_t rows, std::size_t cols, const float* from, std::size_t from_stride,
                float* to, std::size_t to_stride) {
@@ -181,10 +158,6 @@ void transpose(std::size_t rows, std::size_t cols, const float* from, std::size_
 
 void pad_columns(std::size_t count, std::size_t length, const float* links, float* columns) {
     HWY_DYNAMIC_DISPATCH(PadColumns)(count, length, links, columns);
-}
-
-void add_padded_columns(std::size_t count, std::size_t length, const float* columns, float* links) {
-    HWY_DYNAMIC_DISPATCH(AddPaddedColumns)(count, length, columns, links);
 }
 
 }  // namespace pibinn::cpu

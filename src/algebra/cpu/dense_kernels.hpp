@@ -18,8 +18,6 @@ struct DenseArgs {
 
 /// c = a b
 void multiply_dense(const DenseArgs& args);
-/// c -= a b
-void subtract_dense(const DenseArgs& args);
 
 /// to[j * to_stride + i] = from[i * from_stride + j]; what stands beyond `rows` in a row of `to`
 /// stays.
@@ -28,7 +26,5 @@ void transpose(std::size_t rows, std::size_t cols, const float* from, std::size_
 
 /// columns = links, each run of `length` numbers padded (row_kernels.hpp); the padding stays.
 void pad_columns(std::size_t count, std::size_t length, const float* links, float* columns);
-/// links += columns, without the padding.
-void add_padded_columns(std::size_t count, std::size_t length, const float* columns, float* links);
 
 }  // namespace pibinn::cpu

@@ -41,7 +41,7 @@ double CpuLinearPass::loss(RowLoss kind, ConstBatchView target,
 }
 
 double CpuLinearPass::backward(std::size_t k, Activation activation, std::span<const float> w,
-                               std::span<float> dw) {
+                               std::span<float> dw, Into into) {
     const BatchView g = gradient_[k].view().row_range(0, rows_);
     const ConstBatchView out = x(k);
     double dtheta = 0;
@@ -55,7 +55,7 @@ double CpuLinearPass::backward(std::size_t k, Activation activation, std::span<c
         dtheta += row_sum;
     }
     multiply<float>(ConstBatchView(g), true, x(k - 1), false,
-                    {dw.data(), widths_[k], widths_[k - 1]}, true);
+                    {dw.data(), widths_[k], widths_[k - 1]}, into == Into::add);
     if (k > 1)
         multiply<float>(ConstBatchView(g), false, {w.data(), widths_[k], widths_[k - 1]}, false,
                         gradient_[k - 1].view().row_range(0, rows_));

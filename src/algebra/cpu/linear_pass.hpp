@@ -17,7 +17,7 @@ public:
     ConstBatchView x(std::size_t k) const override;
     double loss(RowLoss kind, ConstBatchView target, std::span<const float> row_weights) override;
     double backward(std::size_t k, Activation activation, std::span<const float> w,
-                    std::span<float> dw) override;
+                    std::span<float> dw, Into into) override;
 
 private:
     std::vector<std::size_t> widths_;

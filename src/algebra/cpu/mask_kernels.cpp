@@ -50,7 +50,7 @@ struct OuterSlab {
                 V sum = hn::Mul(r[0], hn::Load(d, from));
                 for (std::size_t b = 1; b < kVectors; ++b)
                     sum = hn::MulAdd(r[b], hn::Load(d, from + b * lanes), sum);
-                dw[l] -= hn::GetLane(hn::SumOfLanes(d, sum));
+                dw[l] += hn::GetLane(hn::SumOfLanes(d, sum));
             }
         }
     }

@@ -17,7 +17,7 @@ struct LinkArgs {
 
 /// out_o = sum over the links l of output o of w_l in_inputs[l]
 void link_sums(const LinkArgs& args, const float* w, const float* in, float* out);
-/// dw_l -= <out_o, in_inputs[l]>
+/// dw_l += <out_o, in_inputs[l]>
 void link_outer(const LinkArgs& args, const float* out, const float* in, float* dw);
 
 }  // namespace pibinn::cpu

@@ -26,10 +26,6 @@ void MaskProducts::lay_out(std::span<const float> links, std::span<float> by_mea
     for (std::size_t e = 0; e < links_.size(); ++e) by_measurement[e] = links[links_[e]];
 }
 
-void MaskProducts::add_back(std::span<const float> by_measurement, std::span<float> links) const {
-    for (std::size_t e = 0; e < links_.size(); ++e) links[links_[e]] += by_measurement[e];
-}
-
 std::size_t MaskProducts::set_side_by_side(std::size_t rows, std::size_t count, const float* from,
                                            Rows& to) {
     const std::size_t stride = padded(rows);
@@ -55,11 +51,15 @@ void MaskProducts::gather(std::size_t rows, const float* c, const float* by_meas
     transpose(block_.m, rows, by_measurement_.data(), stride, v, padded(block_.m));
 }
 
-void MaskProducts::outer(std::size_t rows, const float* c, const float* v, float* by_measurement) {
+void MaskProducts::outer(std::size_t rows, const float* c, const float* v, std::span<float> dw,
+                         Into into) {
     set_side_by_side(rows, block_.n, c, by_entry_);
     const std::size_t stride = set_side_by_side(rows, block_.m, v, by_measurement_);
+    dw_.assign(links_.size(), 0.0F);
     link_outer({block_.m, offsets_.data(), columns_.data(), stride}, by_measurement_.data(),
-               by_entry_.data(), by_measurement);
+               by_entry_.data(), dw_.data());
+    for (std::size_t e = 0; e < links_.size(); ++e)
+        dw[links_[e]] = into == Into::add ? dw[links_[e]] + dw_[e] : dw_[e];
 }
 
 }  // namespace pibinn::cpu

@@ -15,17 +15,15 @@ class MaskProducts {
 public:
     explicit MaskProducts(const LinkBlock& block);
 
-    /// Links in the order of the measurements, for `gather` and `outer`.
+    /// Links in the order of the measurements, for `gather`.
     void lay_out(std::span<const float> links, std::span<float> by_measurement) const;
-    /// links += by_measurement
-    void add_back(std::span<const float> by_measurement, std::span<float> links) const;
 
     /// q = v W; W in link order.
     void dots(std::size_t rows, const float* v, const float* links, float* q);
     /// v = c W^T
     void gather(std::size_t rows, const float* c, const float* by_measurement, float* v);
-    /// dw -= c^T v
-    void outer(std::size_t rows, const float* c, const float* v, float* by_measurement);
+    /// c^T v into `dw`, in link order.
+    void outer(std::size_t rows, const float* c, const float* v, std::span<float> dw, Into into);
 
 private:
     using Rows = AlignedBuffer<float>;
@@ -39,6 +37,7 @@ private:
     std::vector<std::uint32_t> columns_;  ///< of each of them
     std::vector<std::uint32_t> links_;    ///< its number in link order
     Rows by_entry_, by_measurement_;      ///< signals and measurements, side by side
+    Rows dw_;                             ///< a gradient, by measurement
 };
 
 }  // namespace pibinn::cpu

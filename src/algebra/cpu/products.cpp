@@ -79,17 +79,6 @@ void multiply(MatrixView<const T> a, bool transpose_a, MatrixView<const T> b, bo
          leading(c.stride));
 }
 
-void subtract_product(MatrixView<const float> a, MatrixView<const float> b, MatrixView<float> c) {
-    ensure(a.rows == b.rows && a.cols == c.rows && b.cols == c.cols,
-           "matrix product of shapes that do not fit");
-    if (a.rows == 0 || c.rows == 0 || c.cols == 0) return;
-    use_one_blas_thread();
-    cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, static_cast<int>(c.rows),
-                static_cast<int>(c.cols), static_cast<int>(a.rows), -1.0F, a.data,
-                static_cast<int>(a.stride), b.data, static_cast<int>(b.stride), 1.0F, c.data,
-                static_cast<int>(c.stride));
-}
-
 template <class T>
 void apply_links(const Structure& s, std::span<const T> values, MatrixView<const T> x,
                  MatrixView<T> y, ThreadPool& pool) {

@@ -22,7 +22,8 @@ void ResidualRows(const ResidualArgs& a) {
     for (std::size_t i = 0; i < a.rows; ++i) {
         const std::size_t at = i * a.stride;
         const float carry =
-            a.previous ? a.omega * static_cast<float>(a.counts[i]) / static_cast<float>(a.m) : 0.0F;
+            a.previous ? a.omega * static_cast<float>(a.supports.count(i)) / static_cast<float>(a.m)
+                       : 0.0F;
         const V onsager = hn::Set(d, carry);
         V sum = hn::Zero(d);
         for (std::size_t j = 0; j < a.stride; j += lanes) {
@@ -37,6 +38,13 @@ void ResidualRows(const ResidualArgs& a) {
     }
 }
 
+// The signs of a vector are two masks, of the entries that are not zero and of the negative ones.
+HWY_INLINE std::uint8_t* StoreSigns(hn::Mask<D> alive, V x, std::uint8_t* to) {
+    const D d;
+    to += hn::StoreMaskBits(d, alive, to);
+    return to + hn::StoreMaskBits(d, hn::Lt(x, hn::Zero(d)), to);
+}
+
 template <Activation kActivation>
 void ThresholdRowsOf(const ThresholdArgs& a) {
     const D d;
@@ -46,11 +54,12 @@ void ThresholdRowsOf(const ThresholdArgs& a) {
     const V from2 = hn::Set(d, -a.delta * a.beta);
     const auto zero = hn::Zero(d);
     const auto step = hn::Set(du, static_cast<std::uint32_t>(lanes));
+    std::uint8_t* signs = a.signs;
+    std::size_t count = 0;
+    a.starts[0] = 0;
     for (std::size_t i = 0; i < a.rows; ++i) {
         const std::size_t at = i * a.stride;
-        std::uint32_t* indices = a.indices + i * (a.stride + kPad);
         const V tau = hn::Set(d, a.tau[i]);
-        std::size_t count = 0;
         // Counted up: an Iota in the loop is built number by number in memory, and measured as more
         // than half of this function.
         auto which = hn::Iota(du, 0);
@@ -69,14 +78,15 @@ void ThresholdRowsOf(const ThresholdArgs& a) {
             const auto alive = hn::Ne(x, zero);
             x = hn::IfThenElseZero(alive, x);  // no negative zeros
             hn::Store(x, d, a.x + at + j);
+            signs = StoreSigns(alive, x, signs);
             // Compress and a whole store into the slack: CompressStore to memory measured 3x
             // slower.
             const auto mask = hn::RebindMask(du, alive);
-            hn::StoreU(hn::Compress(which, mask), du, indices + count);
+            hn::StoreU(hn::Compress(which, mask), du, a.indices + count);
             which = hn::Add(which, step);
             count += hn::CountTrue(du, mask);
         }
-        a.counts[i] = static_cast<std::uint32_t>(count);
+        a.starts[i + 1] = static_cast<std::uint32_t>(count);
     }
 }
 
@@ -99,12 +109,12 @@ void ResidualGradientRows(const ResidualGradientArgs& a) {
         const std::size_t at = i * a.stride;
         const V mean = hn::Set(d, a.from_mean ? a.from_mean[i] : 0.0F);
         const float share =
-            a.next ? static_cast<float>(a.counts[i]) / static_cast<float>(a.m) : 0.0F;
+            a.next ? static_cast<float>(a.supports.count(i)) / static_cast<float>(a.m) : 0.0F;
         const V carry = hn::Set(d, a.omega_next * share);
         V beta = zero;
         V omega = zero;
         for (std::size_t j = 0; j < a.stride; j += lanes) {
-            V g = hn::Neg(hn::Load(d, a.g + at + j));
+            V g = hn::Load(d, a.g + at + j);
             if (a.next) g = hn::MulAdd(carry, hn::Load(d, a.next + at + j), g);
             if (a.from_mean) {
                 const V r = hn::Load(d, a.r + at + j);
@@ -142,16 +152,20 @@ void SupportGradientRows(const SupportGradientArgs& a) {
     const V zero = hn::Zero(d);
     const V f1 = hn::Set(d, a.c1);
     const V f2 = hn::Set(d, a.c2);
+    const std::uint8_t* signs = a.signs;
+    const std::size_t bytes = (lanes + 7) / 8;  // of a mask
     for (std::size_t i = 0; i < a.rows; ++i) {
         V tau = zero;
         for (std::size_t j = i * a.stride; j < (i + 1) * a.stride; j += lanes) {
-            const V x = hn::Load(d, a.x + j);
-            V g = hn::Load(d, a.q + j);
-            if (a.gz1) g = hn::MulAdd(f1, hn::Load(d, a.gz1 + j), g);
-            if (a.gz2) g = hn::MulAdd(f2, hn::Load(d, a.gz2 + j), g);
-            g = hn::IfThenElseZero(hn::Ne(x, zero), g);
-            hn::Store(g, d, a.gz + j);
-            tau = hn::Sub(tau, hn::IfThenElse(hn::Lt(x, zero), hn::Neg(g), g));
+            const auto alive = hn::LoadMaskBits(d, signs);
+            const auto negative = hn::LoadMaskBits(d, signs + bytes);
+            signs += 2 * bytes;
+            V h = hn::Neg(hn::Load(d, a.q + j));
+            if (a.hz1) h = hn::MulAdd(f1, hn::Load(d, a.hz1 + j), h);
+            if (a.hz2) h = hn::MulAdd(f2, hn::Load(d, a.hz2 + j), h);
+            h = hn::IfThenElseZero(alive, h);
+            hn::Store(h, d, a.hz + j);
+            tau = hn::Add(tau, hn::IfThenElse(negative, hn::Neg(h), h));
         }
         a.tau[i] = hn::GetLane(hn::SumOfLanes(d, tau));
     }
@@ -163,7 +177,7 @@ constexpr std::size_t kBlock = 8;
 
 template <std::size_t kVectors>
 void GatherSlab(const ColumnArgs& a, const float* HWY_RESTRICT c, const float* HWY_RESTRICT columns,
-                float* HWY_RESTRICT v, std::size_t at) {
+                const float* HWY_RESTRICT minus, float* HWY_RESTRICT v, std::size_t at) {
     const D d;
     const std::size_t lanes = hn::Lanes(d);
     const std::size_t mv = a.mv;
@@ -172,47 +186,28 @@ void GatherSlab(const ColumnArgs& a, const float* HWY_RESTRICT c, const float* H
         V even[kVectors];
         V odd[kVectors];
         for (std::size_t b = 0; b < kVectors; ++b) even[b] = odd[b] = hn::Zero(d);
-        const std::uint32_t* indices = a.supports.indices + i * a.supports.stride;
+        const std::uint32_t* indices = a.supports.indices + a.supports.starts[i];
         const float* row = c + i * a.nc;
-        const std::size_t count = a.supports.counts[i];
-        std::size_t e = 0;
-        for (; e + 2 <= count; e += 2) {
+        const std::size_t count = a.supports.count(i);
+        for (std::size_t e = 0; e < count; e += 2) {
+            // The last entry of an odd number goes with itself times zero: a branch on that is
+            // taken every other time, and guessed wrong as often.
+            const bool two = e + 1 < count;
+            const std::size_t second = indices[e + (two ? 1 : 0)];
             const V factor0 = hn::Set(d, row[indices[e]]);
-            const V factor1 = hn::Set(d, row[indices[e + 1]]);
+            const V factor1 = hn::Set(d, two ? row[second] : 0.0F);
             const float* column0 = columns + indices[e] * mv + at;
-            const float* column1 = columns + indices[e + 1] * mv + at;
+            const float* column1 = columns + second * mv + at;
             for (std::size_t b = 0; b < kVectors; ++b) {
                 even[b] = hn::MulAdd(factor0, hn::Load(d, column0 + b * lanes), even[b]);
                 odd[b] = hn::MulAdd(factor1, hn::Load(d, column1 + b * lanes), odd[b]);
             }
         }
-        if (e < count) {
-            const V factor = hn::Set(d, row[indices[e]]);
-            const float* column = columns + indices[e] * mv + at;
-            for (std::size_t b = 0; b < kVectors; ++b)
-                even[b] = hn::MulAdd(factor, hn::Load(d, column + b * lanes), even[b]);
-        }
-        for (std::size_t b = 0; b < kVectors; ++b)
-            hn::Store(hn::Add(even[b], odd[b]), d, v + i * mv + at + b * lanes);
-    }
-}
-
-template <std::size_t kVectors>
-void OuterSlab(const ColumnArgs& a, const float* c, const float* v, float* columns,
-               std::size_t at) {
-    const D d;
-    const std::size_t lanes = hn::Lanes(d);
-    for (std::size_t i = 0; i < a.rows; ++i) {
-        V r[kVectors];
-        for (std::size_t b = 0; b < kVectors; ++b)
-            r[b] = hn::Load(d, v + i * a.mv + at + b * lanes);
-        const std::uint32_t* indices = a.supports.indices + i * a.supports.stride;
-        for (std::size_t e = 0; e < a.supports.counts[i]; ++e) {
-            const V factor = hn::Set(d, c[i * a.nc + indices[e]]);
-            float* column = columns + indices[e] * a.mv + at;
-            for (std::size_t b = 0; b < kVectors; ++b)
-                hn::Store(hn::NegMulAdd(factor, r[b], hn::Load(d, column + b * lanes)), d,
-                          column + b * lanes);
+        for (std::size_t b = 0; b < kVectors; ++b) {
+            const std::size_t to = i * mv + at + b * lanes;
+            V sum = hn::Add(even[b], odd[b]);
+            if (minus) sum = hn::Sub(sum, hn::Load(d, minus + to));
+            hn::Store(sum, d, v + to);
         }
     }
 }
@@ -258,8 +253,8 @@ void DotSlab(const ColumnArgs& a, const float* HWY_RESTRICT v, const float* HWY_
     for (std::size_t i = 0; i < a.rows; ++i) {
         V r[kVectors];
         for (std::size_t b = 0; b < kVectors; ++b) r[b] = hn::Load(d, v + i * mv + at + b * lanes);
-        const std::uint32_t* indices = a.supports.indices + i * a.supports.stride;
-        const std::size_t count = a.supports.counts[i];
+        const std::uint32_t* indices = a.supports.indices + a.supports.starts[i];
+        const std::size_t count = a.supports.count(i);
         float* row = c + i * a.nc;
         const auto column = [&](std::size_t e) { return columns + indices[e] * mv + at; };
         const auto put = [&](std::size_t e, float part) {
@@ -312,12 +307,9 @@ void DotSlab(const ColumnArgs& a, const float* HWY_RESTRICT v, const float* HWY_
         }                                                             \
     }
 
-void GatherColumns(const ColumnArgs& a, const float* c, const float* columns, float* v) {
-    PIBINN_BY_SLABS(GatherSlab, c, columns, v)
-}
-
-void OuterColumns(const ColumnArgs& a, const float* c, const float* v, float* columns) {
-    PIBINN_BY_SLABS(OuterSlab, c, v, columns)
+void GatherColumns(const ColumnArgs& a, const float* c, const float* columns, const float* minus,
+                   float* v) {
+    PIBINN_BY_SLABS(GatherSlab, c, columns, minus, v)
 }
 
 void DotColumns(const ColumnArgs& a, const float* v, const float* columns, float* c) {
@@ -338,7 +330,6 @@ HWY_EXPORT(ResidualGradientRows);
 HWY_EXPORT(CombineRows);
 HWY_EXPORT(SupportGradientRows);
 HWY_EXPORT(GatherColumns);
-HWY_EXPORT(OuterColumns);
 HWY_EXPORT(DotColumns);
 
 void residual_rows(const ResidualArgs& args) { HWY_DYNAMIC_DISPATCH(ResidualRows)(args); }
@@ -357,12 +348,9 @@ void support_gradient_rows(const SupportGradientArgs& args) {
     HWY_DYNAMIC_DISPATCH(SupportGradientRows)(args);
 }
 
-void gather_columns(const ColumnArgs& args, const float* c, const float* columns, float* v) {
-    HWY_DYNAMIC_DISPATCH(GatherColumns)(args, c, columns, v);
-}
-
-void outer_columns(const ColumnArgs& args, const float* c, const float* v, float* columns) {
-    HWY_DYNAMIC_DISPATCH(OuterColumns)(args, c, v, columns);
+void gather_columns(const ColumnArgs& args, const float* c, const float* columns,
+                    const float* minus, float* v) {
+    HWY_DYNAMIC_DISPATCH(GatherColumns)(args, c, columns, minus, v);
 }
 
 void dot_columns(const ColumnArgs& args, const float* v, const float* columns, float* c) {

@@ -12,11 +12,13 @@ namespace pibinn::cpu {
 constexpr std::size_t kPad = 16;
 constexpr std::size_t padded(std::size_t count) { return (count + kPad - 1) / kPad * kPad; }
 
-/// The non-zero entries of each row of a batch: `count[i]` indices from indices + i * stride on.
+/// The non-zero entries of each row of a batch, row after row: those of row i are the indices
+/// starts[i] .. starts[i + 1] - 1.
 struct Supports {
     const std::uint32_t* indices;
-    const std::uint32_t* counts;
-    std::size_t stride;
+    const std::uint32_t* starts;
+
+    std::size_t count(std::size_t i) const { return starts[i + 1] - starts[i]; }
 };
 
 struct ResidualArgs {
@@ -24,8 +26,8 @@ struct ResidualArgs {
     const float* p1;  ///< A x_{k-1}; null when x_{k-1} = 0
     const float* p2;  ///< A x_{k-2}; null without momentum
     const float* y;
-    const float* previous;        ///< r_{k-1}; null without Onsager term
-    const std::uint32_t* counts;  ///< ||x_{k-1}||_0
+    const float* previous;  ///< r_{k-1}; null without Onsager term
+    Supports supports;      ///< of x_{k-1}
     float beta, omega;
     float* r;         ///< out
     float* mean_abs;  ///< out: mean |r| of each row
@@ -43,18 +45,22 @@ struct ThresholdArgs {
     const float* q;          ///< W^T r
     const float* tau;        ///< one threshold a row
     float* x;                ///< out
-    std::uint32_t* indices;  ///< out: the support, `stride` + kPad apart
-    std::uint32_t* counts;   ///< out
+    std::uint32_t* indices;  ///< out: the supports, and up to a vector beyond them
+    std::uint32_t* starts;   ///< out
+    std::uint8_t* signs;     ///< out: `sign_bytes` a row
 };
+
+/// Room for the signs of rows of this length, on any instruction set.
+constexpr std::size_t sign_bytes(std::size_t stride) { return 2 * stride; }
 
 /// x = H_tau(delta (x1 + beta (x1 - x2)) - q), with its support.
 void threshold_rows(const ThresholdArgs& args);
 
 struct ResidualGradientArgs {
     std::size_t rows, m, stride;
-    float* g;                     ///< in: W gz, out: dL/dr
-    const float* next;            ///< dL/dr_{k+1}; null without Onsager term there
-    const std::uint32_t* counts;  ///< ||x_k||_0
+    float* g;           ///< in: W hz, out: dL/dr
+    const float* next;  ///< dL/dr_{k+1}; null without Onsager term there
+    Supports supports;  ///< of x_k
     float omega_next;
     const float* r;          ///< r_k
     const float* from_mean;  ///< what each row's mean |r| gives; null for fixed thresholds
@@ -65,7 +71,7 @@ struct ResidualGradientArgs {
     float* omega;            ///< out: <g, r_{k-1}> of each row
 };
 
-/// g = -g + omega_{k+1} (count / m) next + from_mean sign(r), and what beta and omega gain by it.
+/// g += omega_{k+1} (count / m) next + from_mean sign(r), and what beta and omega gain by it.
 void residual_gradient_rows(const ResidualGradientArgs& args);
 
 /// out = c1 v1 + c2 v2; v2 may be null. All of whole padded rows.
@@ -73,16 +79,16 @@ void combine_rows(std::size_t count, float c1, const float* v1, float c2, const 
                   float* out);
 struct SupportGradientArgs {
     std::size_t rows, stride;
-    const float* x;  ///< x_k: everything happens where it is not zero
-    const float* q;  ///< may be `gz` itself
+    const std::uint8_t* signs;  ///< of x_k: everything happens where it is not zero
+    const float* q;             ///< may be `hz` itself
     float c1, c2;
-    const float* gz1;  ///< null for none
-    const float* gz2;  ///< null for none
-    float* gz;         ///< out
-    float* tau;        ///< out: -sum gz sign(x) of each row
+    const float* hz1;  ///< null for none
+    const float* hz2;  ///< null for none
+    float* hz;         ///< out
+    float* tau;        ///< out: sum hz sign(x) of each row
 };
 
-/// gz = q + c1 gz1 + c2 gz2 where x is not zero, 0 elsewhere; and what a soft threshold gains by
+/// hz = c1 hz1 + c2 hz2 - q where x is not zero, 0 elsewhere; and what a soft threshold gains by
 /// it.
 void support_gradient_rows(const SupportGradientArgs& args);
 
@@ -93,10 +99,9 @@ struct ColumnArgs {
     Supports supports;
 };
 
-/// v_i = sum_j c_ij column_j
-void gather_columns(const ColumnArgs& args, const float* c, const float* columns, float* v);
-/// column_j -= sum_i c_ij v_i
-void outer_columns(const ColumnArgs& args, const float* c, const float* v, float* columns);
+/// v_i = sum_j c_ij column_j - minus_i; `minus` may be null.
+void gather_columns(const ColumnArgs& args, const float* c, const float* columns,
+                    const float* minus, float* v);
 /// c_ij = <column_j, v_i>
 void dot_columns(const ColumnArgs& args, const float* v, const float* columns, float* c);
 

@@ -16,10 +16,8 @@ CpuUnrolledPass::CpuUnrolledPass(const LinkBlock& block, std::span<const float> 
       a_by_row_(products_.size()),
       w_(products_.size()),
       w_by_row_(products_.size()),
-      dw_(products_.size()),
       y_(max_rows * products_.m_stride()),
       q_(max_rows * products_.n_stride()),
-      p_(max_rows * products_.m_stride()),
       tau_(max_rows),
       dtau_(max_rows),
       omega_(max_rows),
@@ -29,23 +27,30 @@ CpuUnrolledPass::CpuUnrolledPass(const LinkBlock& block, std::span<const float> 
     products_.lay_out(operator_values, a_);
     products_.lay_out_rows(operator_values, a_by_row_);
     for (Layer& layer : tape_) {
-        layer.x.resize(max_rows * products_.n_stride());
         layer.r.resize(max_rows * products_.m_stride());
         layer.mean_abs.resize(max_rows);
-        layer.indices.resize(max_rows * (products_.n_stride() + kPad));
-        layer.counts.resize(max_rows);
+        layer.indices.resize(max_rows * products_.n_stride() + kPad);
+        layer.starts.resize(max_rows + 1);
+        layer.signs.resize(max_rows * sign_bytes(products_.n_stride()) + 8);
+    }
+}
+
+void CpuUnrolledPass::remember(bool momentum) {
+    const auto make = [&](Rows& x, Rows& p) {
+        x.resize(tau_.size() * products_.n_stride());
+        p.resize(tau_.size() * products_.m_stride());
+    };
+    momentum_ = momentum;
+    if (momentum) {
+        for (Layer& layer : tape_) make(layer.x, layer.p);
+    } else {
+        // A tape of them would push the rest out of the cache.
+        for (Rows& x : x_) make(x, p_);
     }
 }
 
 Supports CpuUnrolledPass::supports(const Layer& layer) const {
-    return {layer.indices.data(), layer.counts.data(), products_.n_stride() + kPad};
-}
-
-CpuUnrolledPass::Rows& CpuUnrolledPass::p(std::size_t k, bool momentum) {
-    if (!momentum) return p_;  // a tape of it would push the rest out of the cache
-    Rows& rows = tape_[k].p;
-    if (rows.empty()) rows.resize(p_.size());
-    return rows;
+    return {layer.indices.data(), layer.starts.data()};
 }
 
 void CpuUnrolledPass::start(ConstBatchView y) {
@@ -56,61 +61,78 @@ void CpuUnrolledPass::start(ConstBatchView y) {
         std::copy_n(y.row(i).begin(), y.cols, y_.begin() + i * products_.m_stride());
 }
 
-void CpuUnrolledPass::forward(std::size_t k, const LayerScalars& s, std::span<const float> w) {
+void CpuUnrolledPass::residual(std::size_t k, const LayerScalars& s) {
     Layer& now = tape_[k];
     const Layer& before = tape_[k - 1];
-    const Layer* earlier = k >= 3 && s.beta != 0 ? &tape_[k - 2] : nullptr;  // x_0 = 0 adds nothing
+    const bool first = k == 1;
+    if (!first && s.beta == 0 && s.omega == 0 && !s.momentum && !s.residual_threshold) {
+        products_.gather(rows_, x_rows(k - 1), supports(before), a_.data(), y_.data(),
+                         now.r.data());
+        return;
+    }
+    if (!first)
+        products_.gather(rows_, x_rows(k - 1), supports(before), a_.data(), nullptr, p_rows(k - 1));
+    residual_rows({rows_, products_.m(), products_.m_stride(), first ? nullptr : p_rows(k - 1),
+                   k >= 3 && s.beta != 0 ? p_rows(k - 2) : nullptr, y_.data(),
+                   first || s.omega == 0 ? nullptr : before.r.data(), supports(before), s.beta,
+                   s.omega, now.r.data(), now.mean_abs.data()});
+}
+
+void CpuUnrolledPass::forward(std::size_t k, const LayerScalars& s, std::span<const float> w) {
+    Layer& now = tape_[k];
+    const bool earlier = k >= 3 && s.beta != 0;  // x_0 = 0 adds nothing
     now.beta = s.beta;
     now.omega = s.omega;
     const bool first = k == 1;
-    residual_rows({rows_, products_.m(), products_.m_stride(),
-                   first ? nullptr : p(k - 1, s.momentum).data(),
-                   earlier ? p(k - 2, s.momentum).data() : nullptr, y_.data(),
-                   first || s.omega == 0 ? nullptr : before.r.data(), before.counts.data(), s.beta,
-                   s.omega, now.r.data(), now.mean_abs.data()});
+    if (first) remember(s.momentum);
+    residual(k, s);
     products_.lay_out_rows(w, w_by_row_);
     products_.all_dots(rows_, now.r.data(), w_by_row_.data(), q_.data());
     for (std::size_t i = 0; i < rows_; ++i)
         tau_[i] = s.residual_threshold ? s.theta * now.mean_abs[i] : s.theta;
     threshold_rows({rows_, products_.n(), products_.n_stride(), s.activation, s.delta, s.beta,
-                    first ? nullptr : before.x.data(), earlier ? earlier->x.data() : nullptr,
-                    q_.data(), tau_.data(), now.x.data(), now.indices.data(), now.counts.data()});
-    if (k < layers_)
-        products_.gather(rows_, now.x.data(), supports(now), a_.data(), p(k, s.momentum).data());
+                    first ? nullptr : x_rows(k - 1), earlier ? x_rows(k - 2) : nullptr, q_.data(),
+                    tau_.data(), x_rows(k), now.indices.data(), now.starts.data(),
+                    now.signs.data()});
 }
 
 ConstBatchView CpuUnrolledPass::x(std::size_t k) const {
-    return {tape_[k].x.data(), rows_, products_.n(), products_.n_stride()};
+    const Rows& rows = momentum_ ? tape_[k].x : x_[k % 2];
+    return {rows.data(), rows_, products_.n(), products_.n_stride()};
 }
 
 double CpuUnrolledPass::loss(RowLoss kind, ConstBatchView target,
                              std::span<const float> row_weights) {
-    for (auto& rows : gz_) rows.resize(tau_.size() * products_.n_stride());
+    for (auto& rows : hz_) rows.resize(tau_.size() * products_.n_stride());
     for (auto& rows : gr_) rows.resize(tau_.size() * products_.m_stride());
     return row_loss(kind, x(layers_), target, row_weights,
-                    {gz_[layers_ % 3].data(), rows_, products_.n(), products_.n_stride()});
+                    {hz_[layers_ % 3].data(), rows_, products_.n(), products_.n_stride()});
 }
 
 void CpuUnrolledPass::gradient_of_x(std::size_t k, float delta) {
-    Rows& gz = gz_[k % 3];
+    const Layer& now = tape_[k];
+    float* hz = hz_[k % 3].data();
     const std::size_t stride = products_.n_stride();
     if (k == layers_) {
         // At the top the loss has filled every entry; off the support the threshold stops it.
-        support_gradient_rows({rows_, stride, tape_[k].x.data(), gz.data(), 0, 0, nullptr, nullptr,
-                               gz.data(), dtau_.data()});
+        support_gradient_rows(
+            {rows_, stride, now.signs.data(), hz, 0, 0, nullptr, nullptr, hz, dtau_.data()});
         return;
     }
     // p_k enters r_{k+1} by 1 + beta_{k+1} and r_{k+2} by -beta_{k+2}; x_k enters z likewise.
     const bool two = k + 2 <= layers_ && tape_[k + 2].beta != 0;
     const float grow = 1 + tape_[k + 1].beta;
     const float shrink = two ? -tape_[k + 2].beta : 0.0F;
-    combine_rows(rows_ * products_.m_stride(), grow, gr_[(k + 1) % 3].data(), shrink,
-                 two ? gr_[(k + 2) % 3].data() : nullptr, gp_.data());
-    products_.support_dots(rows_, gp_.data(), supports(tape_[k]), a_.data(), a_by_row_.data(),
-                           q_.data());
-    support_gradient_rows({rows_, stride, tape_[k].x.data(), q_.data(), delta * grow,
-                           delta * shrink, gz_[(k + 1) % 3].data(),
-                           two ? gz_[(k + 2) % 3].data() : nullptr, gz.data(), dtau_.data()});
+    const float* gp = gr_[(k + 1) % 3].data();
+    if (grow != 1 || two) {
+        combine_rows(rows_ * products_.m_stride(), grow, gp, shrink,
+                     two ? gr_[(k + 2) % 3].data() : nullptr, gp_.data());
+        gp = gp_.data();
+    }
+    products_.support_dots(rows_, gp, supports(now), a_.data(), a_by_row_.data(), q_.data());
+    support_gradient_rows({rows_, stride, now.signs.data(), q_.data(), delta * grow, delta * shrink,
+                           hz_[(k + 1) % 3].data(), two ? hz_[(k + 2) % 3].data() : nullptr, hz,
+                           dtau_.data()});
 }
 
 double CpuUnrolledPass::gradient_of_theta(std::size_t k, const LayerScalars& s) {
@@ -124,46 +146,47 @@ double CpuUnrolledPass::gradient_of_theta(std::size_t k, const LayerScalars& s) 
 }
 
 LayerScalarGradients CpuUnrolledPass::backward(std::size_t k, const LayerScalars& s,
-                                               std::span<const float> w, std::span<float> dw) {
+                                               std::span<const float> w, std::span<float> dw,
+                                               Into into) {
     const Layer& now = tape_[k];
     const Layer& before = tape_[k - 1];
     const Supports support = supports(now);
     float* gr = gr_[k % 3].data();
-    const float* gz = gz_[k % 3].data();
+    const float* hz = hz_[k % 3].data();
 
     gradient_of_x(k, s.delta);
     LayerScalarGradients gradients;
     gradients.theta = gradient_of_theta(k, s);
 
-    products_.lay_out(w, w_);
-    products_.gather(rows_, gz, support, w_.data(), gr);
-    const bool carried = k < layers_ && tape_[k + 1].omega != 0;
-    const bool with_mean = s.residual_threshold && s.activation == Activation::soft;
     const bool with_beta = s.momentum && k > 1;
     const bool with_omega = s.onsager && k > 1;
-    residual_gradient_rows(
-        {rows_, products_.m(), products_.m_stride(), gr,
-         carried ? gr_[(k + 1) % 3].data() : nullptr, now.counts.data(),
-         carried ? tape_[k + 1].omega : 0.0F, now.r.data(), with_mean ? from_mean_.data() : nullptr,
-         with_beta ? before.p.data() : nullptr, k > 2 ? tape_[k - 2].p.data() : nullptr,
-         with_omega ? before.r.data() : nullptr, tau_.data(), omega_.data()});
-
-    std::fill(dw_.begin(), dw_.end(), 0.0F);
-    products_.outer(rows_, gz, support, now.r.data(), dw_.data());
-    products_.add_back(dw_, dw);
+    if (k > 1) {  // nothing asks for dL/dr_1
+        products_.lay_out(w, w_);
+        products_.gather(rows_, hz, support, w_.data(), nullptr, gr);
+        const bool carried = k < layers_ && tape_[k + 1].omega != 0;
+        const bool with_mean = s.residual_threshold && s.activation == Activation::soft;
+        if (carried || with_mean || with_beta || with_omega)
+            residual_gradient_rows(
+                {rows_, products_.m(), products_.m_stride(), gr,
+                 carried ? gr_[(k + 1) % 3].data() : nullptr, support,
+                 carried ? tape_[k + 1].omega : 0.0F, now.r.data(),
+                 with_mean ? from_mean_.data() : nullptr, with_beta ? before.p.data() : nullptr,
+                 with_beta && k > 2 ? tape_[k - 2].p.data() : nullptr,
+                 with_omega ? before.r.data() : nullptr, tau_.data(), omega_.data()});
+    }
+    products_.outer(rows_, hz, support, now.r.data(), dw, into);
 
     for (std::size_t i = 0; i < rows_ && with_beta; ++i) {
         float through_x = 0;
-        for (std::size_t e = 0; e < support.counts[i]; ++e) {
-            const std::size_t at =
-                i * products_.n_stride() + support.indices[i * support.stride + e];
-            through_x += gz[at] * (k > 2 ? before.x[at] - tape_[k - 2].x[at] : before.x[at]);
+        for (std::size_t e = support.starts[i]; e < support.starts[i + 1]; ++e) {
+            const std::size_t at = i * products_.n_stride() + support.indices[e];
+            through_x -= hz[at] * (k > 2 ? before.x[at] - tape_[k - 2].x[at] : before.x[at]);
         }
         gradients.beta += tau_[i] + s.delta * through_x;
     }
     for (std::size_t i = 0; i < rows_ && with_omega; ++i)
-        gradients.omega +=
-            omega_[i] * static_cast<float>(before.counts[i]) / static_cast<float>(products_.m());
+        gradients.omega += omega_[i] * static_cast<float>(supports(before).count(i)) /
+                           static_cast<float>(products_.m());
     return gradients;
 }
 

@@ -20,24 +20,31 @@ public:
     ConstBatchView x(std::size_t k) const override;
     double loss(RowLoss kind, ConstBatchView target, std::span<const float> row_weights) override;
     LayerScalarGradients backward(std::size_t k, const LayerScalars& scalars,
-                                  std::span<const float> w, std::span<float> dw) override;
+                                  std::span<const float> w, std::span<float> dw,
+                                  Into into) override;
 
 private:
     using Rows = AlignedBuffer<float>;
 
     /// What forward leaves of layer k (0 is the start).
     struct Layer {
-        Rows x, r;
-        Rows p;  ///< A x_k; with momentum only, since later layers come back to it
+        Rows r;
+        Rows x, p;  ///< p = A x_k; both with momentum only, since later layers come back to them
         std::vector<float> mean_abs;
-        std::vector<std::uint32_t> indices, counts;
+        std::vector<std::uint32_t> indices, starts;  ///< the supports of x_k
+        std::vector<std::uint8_t> signs;
         float beta = 0, omega = 0;
     };
 
     Supports supports(const Layer& layer) const;
-    /// Where A x_k goes.
-    Rows& p(std::size_t k, bool momentum);
-    /// dL/dx_k on the support of x_k into gz_[k % 3], from what layers k+1 and k+2 left; and into
+    /// Where x_k and A x_k go.
+    float* x_rows(std::size_t k) { return momentum_ ? tape_[k].x.data() : x_[k % 2].data(); }
+    float* p_rows(std::size_t k) { return momentum_ ? tape_[k].p.data() : p_.data(); }
+    /// Room for them.
+    void remember(bool momentum);
+    /// r_k
+    void residual(std::size_t k, const LayerScalars& scalars);
+    /// -dL/dx_k on the support of x_k into hz_[k % 3], from what layers k+1 and k+2 left; and into
     /// dtau_ what each row's threshold gains by it.
     void gradient_of_x(std::size_t k, float delta);
     /// Also leaves in from_mean_ what each row's mean |r_k| passes on.
@@ -49,16 +56,17 @@ private:
     Rows a_, a_by_row_;  ///< the operator, in both layouts
     Rows w_;             ///< the weights of the layer at hand, by column
     Rows w_by_row_;
-    Rows dw_;
     Rows y_;
     Rows q_;
+    bool momentum_ = false;
+    Rows x_[2];                     ///< of the last two layers, without momentum
     Rows p_;                        ///< A x of the last layer, without momentum
     std::vector<float> tau_;        ///< a number a row: thresholds forward, beta's share backward
     std::vector<float> dtau_;       ///< what each row's threshold gains
     std::vector<float> omega_;      ///< omega's share of each row
     std::vector<float> from_mean_;  ///< what each row's mean |r| passes on
     std::vector<Layer> tape_;
-    Rows gz_[3];  ///< dL/dz of the last three layers, zero off the support
+    Rows hz_[3];  ///< -dL/dz of the last three layers, zero off the support
     Rows gr_[3];  ///< dL/dr of the last three layers
     Rows gp_;     ///< dL/dp of the layer at hand
 };
