@@ -126,6 +126,11 @@ void run_recover(const Arguments& arguments) {
     const Recoverer recoverer(model, kernel);
     const std::string used_kernel =
         recoverer.packed() != nullptr ? recoverer.packed()->kernel() : use_kernel(kernel);
+    const double relative_error =
+        recoverer.packed() != nullptr ? recoverer.packed()->relative_error() : 1e-6;
+    if (relative_error > 1e-6)
+        console.note(fmt::format("'{}' rounds: entries may be off by {} of the largest one",
+                                 used_kernel, relative_error));
     ThreadPool pool(line.threads());
     const Outcome outcome = all ? recover_layers(model, recoverer, in, out, pool)
                                 : recover_rows(model, recoverer, in, out, console, pool);
@@ -143,6 +148,7 @@ void run_recover(const Arguments& arguments) {
                     {"n", model.op.cols()},
                     {"layers", outcome.layers},
                     {"kernel", used_kernel},
+                    {"relative_error", relative_error},
                     {"microseconds_per_signal", outcome.microseconds}});
 }
 
