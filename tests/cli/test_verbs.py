@@ -97,7 +97,7 @@ def test_every_kernel_can_be_forced_and_agrees(data, plain, tmp_path):
     results = []
     for kernel in ["auto", *kernels]:
         text = succeed("recover", plain, "--in", data / "y_test.npy", "--out", tmp_path / "x.npy",
-                       "--kernel", kernel, "--json", "-")
+                       "--kernel", kernel, "--json", "-", "--quiet")
         assert json.loads(text)["kernel"] == (kernels[0] if kernel == "auto" else kernel)
         results.append(load(tmp_path / "x.npy"))
     for result in results[1:]:
