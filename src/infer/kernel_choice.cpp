@@ -51,16 +51,24 @@ KernelChoice choose_kernel(std::string_view name) {
     fail_usage(fmt::format("this machine has no kernel '{}'", name), hint_for_unknown(name, known));
 }
 
+RecoverKernel KernelChoice::vector_of(const PackedPart& part) const {
+    if (way == Way::tile || !part.full()) return nullptr;
+    return way == Way::vector16 ? set.vector.shorts : set.vector.floats;
+}
+
 KernelChoice::Step KernelChoice::step(const PackedPart& part, std::size_t left) const {
-    if (way == Way::tile) return {set.tile, std::min(left, kTile)};
-    if (way == Way::vector16 && part.full()) return {set.vector.shorts, left};
     // Tables in registers won at every size and density that was measured (32x64 to 2048x4096, 5 to
     // 60 %), batches included.
-    if (part.full() && set.vector.floats != nullptr) return {set.vector.floats, left};
+    if (const RecoverKernel vector = vector_of(part)) return {vector, left};
     // A tile takes as long for one row as for sixteen, and about as long as five tiles of one.
     constexpr std::size_t enough = 5;
-    if (left >= enough) return {set.tile, std::min(left, kTile)};
+    if (way == Way::tile || left >= enough) return {set.tile, std::min(left, kTile)};
     return {set.single, 1};
+}
+
+std::size_t KernelChoice::workspace_floats(const PackedPart& part) const {
+    return vector_of(part) != nullptr ? vector_workspace_floats(part, set.layout)
+                                      : tile_workspace_floats(part, set.layout);
 }
 
 }  // namespace pibinn

@@ -27,6 +27,11 @@ struct KernelChoice {
         std::size_t rows;
     };
     Step step(const PackedPart& part, std::size_t left) const;
+    std::size_t workspace_floats(const PackedPart& part) const;
+
+private:
+    /// The kernel of one row at a time; null where tiles solve the part.
+    RecoverKernel vector_of(const PackedPart& part) const;
 };
 
 std::vector<std::string> kernel_choices();

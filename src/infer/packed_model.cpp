@@ -30,8 +30,12 @@ void require_width(std::size_t given, std::size_t expected) {
                    "give measurements made by this model's operator");
 }
 
-/// Rows that one task of a batch takes: a few tiles, so that tasks are worth a thread's while.
-constexpr std::size_t kRowsPerTask = 4 * kTile;
+/// Rows that one task of a batch takes: a few tasks a thread, whole tiles, and not so few rows that
+/// a task's workspace counts. Results do not depend on it.
+std::size_t rows_per_task(std::size_t rows, std::size_t threads) {
+    const std::size_t share = (rows + 4 * threads - 1) / (4 * threads);
+    return std::clamp<std::size_t>((share + kTile - 1) / kTile * kTile, kTile, 64 * kTile);
+}
 
 }  // namespace
 
@@ -55,8 +59,7 @@ PackedModel::PackedModel(const Model& model, std::string_view kernel) {
     state.m = model.op.rows() / state.repeat;
     state.n = model.op.cols() / state.repeat;
     for (const PackedPart& part : state.parts)
-        state.workspace =
-            std::max(state.workspace, workspace_floats(part, state.choice.set.layout));
+        state.workspace = std::max(state.workspace, state.choice.workspace_floats(part));
     state_ = std::make_unique<const State>(std::move(state));
 }
 
@@ -122,13 +125,14 @@ Batch PackedModel::recover(ConstBatchView y, ThreadPool& pool,
     const ConstBatchView folded(y.data, y.rows * repeat, state_->m,
                                 repeat == 1 ? y.stride : state_->m);
     const BatchView out(x.data(), y.rows * repeat, state_->n);
-    pool.run_chunks(
-        folded.rows, kRowsPerTask, [&](std::size_t, std::size_t begin, std::size_t end) {
-            AlignedBuffer<float> floats(state_->workspace);
-            state_->recover_rows(folded.row_range(begin, end), out.row_range(begin, end),
-                                 layers.empty() ? nullptr : layers.data() + begin * state_->n,
-                                 x.size(), floats.data());
-        });
+    pool.run_chunks(folded.rows, rows_per_task(folded.rows, pool.threads()),
+                    [&](std::size_t, std::size_t begin, std::size_t end) {
+                        AlignedBuffer<float> floats(state_->workspace);
+                        state_->recover_rows(
+                            folded.row_range(begin, end), out.row_range(begin, end),
+                            layers.empty() ? nullptr : layers.data() + begin * state_->n, x.size(),
+                            floats.data());
+                    });
     if (every_layer != nullptr) {
         every_layer->assign(this->layers(), Batch(x.rows(), x.cols()));
         for (std::size_t k = 0; k < this->layers(); ++k)

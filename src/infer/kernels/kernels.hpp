@@ -45,7 +45,8 @@ struct KernelSet {
 KernelSet kernel_set(std::int64_t target);
 VectorKernels vector_kernels(std::int64_t target);
 
-/// What any kernel of a set needs for a part.
-std::size_t workspace_floats(const PackedPart& part, const SignLayout& layout);
+/// What kernels of one row at a time need for a part, and what those of tiles need.
+std::size_t vector_workspace_floats(const PackedPart& part, const SignLayout& layout);
+std::size_t tile_workspace_floats(const PackedPart& part, const SignLayout& layout);
 
 }  // namespace pibinn

@@ -46,8 +46,12 @@ TileSpace::TileSpace(const PackedPart& part, const SignLayout& layout, std::size
     end = at;
 }
 
-std::size_t workspace_floats(const PackedPart& part, const SignLayout& layout) {
-    // The vector kernel's few rows and columns fit into a tile's.
+std::size_t vector_workspace_floats(const PackedPart& part, const SignLayout& layout) {
+    // A pair of signals: four arrays of rows, three of columns, a support with a vector of room.
+    return 2 * (4 * part.padded_rows(layout) + 4 * part.stride + kLine);
+}
+
+std::size_t tile_workspace_floats(const PackedPart& part, const SignLayout& layout) {
     return static_cast<std::size_t>(TileSpace(part, layout, kTile, nullptr).end -
                                     static_cast<float*>(nullptr));
 }
