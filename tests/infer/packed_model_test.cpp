@@ -1,5 +1,6 @@
 #include "pibinn/packed_model.hpp"
 
+#include <atomic>
 #include <cmath>
 #include <cstdlib>
 #include <new>
@@ -14,7 +15,7 @@
 
 namespace {
 
-std::size_t allocations = 0;
+std::atomic<std::size_t> allocations = 0;
 
 void* counted(std::size_t size, std::size_t alignment) {
     ++allocations;
