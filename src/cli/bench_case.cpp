@@ -37,6 +37,28 @@ void measure_density(RecoverCase& c, ThreadPool& pool) {
     for (const Batch& x : layers) c.density += alive_share(x) / static_cast<double>(layers.size());
 }
 
+/// The signs of A in every layer, scaled as A / ||A||^2 is. The norm is that of theory: to iterate
+/// for the one of a large operator takes longer than to measure it.
+Model random_model(const Structure& structure, std::size_t layers, const Update& update) {
+    Model model;
+    model.spec.layers = layers;
+    model.spec.update = update;
+    model.op = Operator::random(structure, OperatorEnsemble::gaussian, kSeed);
+    const double norm = 1 + std::sqrt(static_cast<double>(model.op.cols()) /
+                                      static_cast<double>(model.op.rows()));
+    double sum = 0;
+    for (const float a : model.op.values()) sum += std::abs(a);
+    const auto scale = static_cast<float>(sum / static_cast<double>(structure.links()) /
+                                          (norm * norm));
+    AlignedBuffer<float> weights;
+    for (const float a : model.op.values()) weights.push_back(a < 0 ? -scale : scale);
+    model.weights.assign(layers, weights);
+    model.theta.resize(layers);
+    if (update.momentum) model.beta.assign(layers, 0.3F);
+    if (update.onsager) model.omega.assign(layers, 0.3F);
+    return model;
+}
+
 /// Layer by layer: theta_k becomes the quantile of what it is compared with.
 void set_thresholds(Model& model, ConstBatchView y, double density, ThreadPool& pool) {
     const std::size_t rows = y.rows;
@@ -85,15 +107,9 @@ void set_thresholds(Model& model, ConstBatchView y, double density, ThreadPool& 
 
 RecoverCase random_case(const Structure& structure, std::size_t layers, const Update& update,
                         double density, std::size_t rows, ThreadPool& pool) {
-    NetworkSpec spec;
-    spec.layers = layers;
-    spec.update = update;
     RecoverCase c;
     c.origin = "random";
-    c.model = untrained_model(
-        spec, Operator::random(structure, OperatorEnsemble::gaussian, kSeed), 0.1);
-    std::fill(c.model.beta.begin(), c.model.beta.end(), 0.3F);
-    std::fill(c.model.omega.begin(), c.model.omega.end(), 0.3F);
+    c.model = random_model(structure, layers, update);
     draw(c, kSignalDensity, rows, pool);
     set_thresholds(c.model, c.y.view().row_range(0, std::min(kSample, rows)), density, pool);
     measure_density(c, pool);

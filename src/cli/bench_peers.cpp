@@ -70,16 +70,16 @@ Solver omp(const Operator& op, const DataSet& pairs, double wanted_db, ThreadPoo
 
 }  // namespace
 
-Peers::Peers(const RecoverCase& c, std::size_t rows, std::size_t threads, const Batch& ours)
+Peers::Peers(const RecoverCase& c, std::size_t rows, std::size_t threads, ConstBatchView ours)
     : network_(network_of(c.model)) {
     const ConstBatchView sample = c.y.view().row_range(0, std::min(rows, kLayoutRows));
     const auto add = [&](const char* name, std::unique_ptr<bench::RecoveryPeer> peer) {
-        Batch x(ours.rows(), ours.cols());
-        for (std::size_t at = 0; at < ours.rows(); at += rows) {
-            const std::size_t to = std::min(at + rows, ours.rows());
+        Batch x(ours.rows, ours.cols);
+        for (std::size_t at = 0; at < ours.rows; at += rows) {
+            const std::size_t to = std::min(at + rows, ours.rows);
             peer->recover(c.y.view().row_range(at, to), x.view().row_range(at, to), 0);
         }
-        const double error = relative_difference(ours.values(), x.values());
+        const double error = relative_difference({ours.data, x.size()}, x.values());
         entries_.push_back({name, std::move(peer), error});
     };
     add("openblas", std::make_unique<bench::DensePeer>(network_, bench::openblas_product, threads,

@@ -14,13 +14,13 @@ public:
     struct Entry {
         std::string name;
         std::unique_ptr<bench::RecoveryPeer> peer;
-        double error = 0;  ///< against ours, on all rows
+        double error = 0;  ///< against ours
     };
 
     /// Layouts are tried on the first `rows` rows: the batches to come. `ours` is what we recover
-    /// from all of them.
+    /// from the first rows, for the error.
     Peers(const RecoverCase& recover_case, std::size_t rows, std::size_t threads,
-          const Batch& ours);
+          ConstBatchView ours);
 
     std::vector<Entry>& entries() { return entries_; }
 

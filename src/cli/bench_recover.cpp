@@ -14,6 +14,7 @@ constexpr double kDensity = 0.10;        // of x in random models
 constexpr double kSignalDensity = 0.05;  // of the signals for a trained one
 // Signals that single calls go round: enough that no branch is learned by heart.
 constexpr std::size_t kLatencyRows = 64;
+constexpr std::size_t kCheckedRows = 16;  // one at a time, a large network takes a peer seconds
 
 /// Rows of a batch: thousands of small signals, and enough of large ones for some threads.
 std::size_t batch_of(std::size_t m, std::size_t n, std::size_t layers) {
@@ -118,7 +119,7 @@ std::vector<BenchResult> latency_of(Pair& pair, const std::string& kernel, doubl
     const PackedModel packed(c.model, kernel);
     const Batch ours = packed.recover(c.y, pool);
     keep_case(options, c, ours);
-    Peers peers(c, 1, 1, ours);
+    Peers peers(c, 1, 1, ours.view().row_range(0, std::min(kCheckedRows, ours.rows())));
     const std::size_t rows = std::min(kLatencyRows, c.y.rows());
     Batch x(1, ours.cols());
     const auto single = [&](const RecoverCase& source, const PackedModel& model) {
