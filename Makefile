@@ -28,7 +28,7 @@ asan: setup ## run every test under the address and undefined-behaviour sanitize
 	cmake --build --preset asan --parallel $(JOBS)
 	scripts/check build-asan
 
-bench: build ## measure against OpenBLAS and PyTorch (installs PyTorch in bench/.venv)
+bench: build ## measure against OpenBLAS, Eigen, PyTorch, onnxruntime, scikit-learn (installed in bench/.venv)
 	bench/run
 
 format: ## format the tracked C++ files

@@ -53,14 +53,13 @@ Bench parse_bench(std::string_view word) {
 struct Words {
     std::string what, kernel = "auto", plot;
     std::vector<std::string> sizes;
-    bool large = false;
 
     void add_to(CommandLine& line, BenchOptions& options) {
         line.required("WHAT", what, "latency, throughput, train, scaling, or all of the first three",
                       "NAME");
         line.optional("--seconds", options.seconds, "for each measurement (1)", "S");
         line.optional("--size", sizes, "networks instead of the four usual ones", "MxNxLAYERS");
-        line.app().add_flag("--large", large, "2048x4096x10 too, as in all");
+        line.app().add_flag("--large", options.large, "networks up to 2048x4096x10, as in all");
         line.optional("--model", options.model, "a trained model instead of random networks",
                       "FILE");
         line.optional("--density", options.density,
@@ -79,7 +78,7 @@ struct Words {
         const bool recovers =
             bench == Bench::latency || bench == Bench::throughput || bench == Bench::all;
         const std::vector<std::pair<const char*, bool>> uses{
-            {"--size", recovers},    {"--large", recovers},
+            {"--size", recovers},    {"--large", recovers || bench == Bench::scaling},
             {"--model", recovers},   {"--density", recovers},
             {"--kernel", bench != Bench::train}, {"--cases", bench != Bench::scaling},
             {"--plot", bench == Bench::scaling}};
@@ -87,7 +86,7 @@ struct Words {
             if (!used && line.app().count(flag) > 0)
                 fail_usage(fmt::format("{} has no meaning for bench '{}'", flag, what),
                            "remove it, or see 'pibinn bench --help'");
-        if (line.app().count("--model") > 0 && (large || !sizes.empty()))
+        if (line.app().count("--model") > 0 && (line.app().count("--large") > 0 || !sizes.empty()))
             fail_usage("--model and sizes of random networks are both given", "choose one");
         if (bench == Bench::scaling && kernel == "all")
             fail_usage("--kernel all has no meaning for bench 'scaling'", "name one kernel");
@@ -104,7 +103,7 @@ void complete(BenchOptions& options, const Words& words, Bench bench, std::size_
     for (const std::string& word : words.sizes) options.shapes.push_back(parse_shape(word));
     if (options.shapes.empty()) {
         options.shapes = kShapes;
-        if (words.large || bench == Bench::all) options.shapes.push_back(kLargeShape);
+        if (options.large || bench == Bench::all) options.shapes.push_back(kLargeShape);
     }
     const std::vector<std::string> kernels = packed_kernels();
     if (words.kernel == "all") {

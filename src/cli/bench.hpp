@@ -51,6 +51,7 @@ struct BenchOptions {
     std::string cases;
 
     std::vector<BenchShape> shapes;  ///< of random models
+    bool large = false;              ///< of scaling: up to 2048 x 4096
     std::string model;               ///< a file instead of those
     std::optional<double> density;   ///< of x in random models, of the signals for a file
     std::vector<std::string> kernels;
@@ -75,7 +76,7 @@ struct ScalingResult {
     double us = 0;    ///< of a call
 };
 
-/// Ours alone, on one thread.
+/// Ours alone, on one thread, in time of the processor.
 std::vector<ScalingResult> bench_scaling(const BenchOptions& options, Console& console);
 
 }  // namespace pibinn::cli

@@ -26,7 +26,7 @@ Structure structure_of(const ScalingResult& at) {
 }
 
 /// The points of all curves. Batches are whole tiles where the batch is not what is looked at.
-std::vector<ScalingResult> all_points() {
+std::vector<ScalingResult> all_points(bool large) {
     std::vector<ScalingResult> points;
     const auto add = [&](const char* axis, std::size_t m, std::size_t layers, std::size_t batch,
                          std::size_t blocks, std::size_t size) {
@@ -35,7 +35,7 @@ std::vector<ScalingResult> all_points() {
     };
     for (const std::size_t layers : {5, 10, 20, 40}) add("layers", 50, layers, 256, 1, layers);
     for (const std::size_t m : {50, 128, 256, 512, 1024, 2048})
-        add("links", m, 10, 64, 1, 2 * m * m * 10);
+        if (m <= 512 || large) add("links", m, 10, 64, 1, 2 * m * m * 10);
     for (const std::size_t rows : {1, 4, 16, 64, 256, 1024, 4096})
         add("batch", 50, 20, rows, 1, rows);
     for (const std::size_t blocks : {1, 4, 10, 30, 100}) add("blocks", 50, 20, 64, blocks, blocks);
@@ -49,7 +49,7 @@ std::vector<ScalingResult> all_points() {
 std::vector<ScalingResult> bench_scaling(const BenchOptions& options, Console& console) {
     ThreadPool all(0);
     ThreadPool one(1);
-    std::vector<ScalingResult> results = all_points();
+    std::vector<ScalingResult> results = all_points(options.large);
     std::size_t done = 0;
     for (auto begin = results.begin(); begin != results.end();) {
         const auto end = std::find_if(begin, results.end(), [&](const ScalingResult& other) {
@@ -70,7 +70,7 @@ std::vector<ScalingResult> bench_scaling(const BenchOptions& options, Console& c
         std::vector<Turn> turns;
         for (Point& point : points)
             turns.push_back(
-                one_run([&] { point.packed->recover(point.recover_case.y, one); }));
+                processor_runs([&] { point.packed->recover(point.recover_case.y, one); }));
         const auto times = take_turns(options.seconds, turns);
         for (std::size_t i = 0; i < points.size(); ++i)
             begin[static_cast<std::ptrdiff_t>(i)].us = median(times[i]);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <memory>
 
 namespace pibinn::cli {
@@ -12,6 +13,13 @@ using Clock = std::chrono::steady_clock;
 
 double microseconds_since(Clock::time_point start) {
     return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+}
+
+/// Of this thread.
+double processor_microseconds() {
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return 1e6 * static_cast<double>(now.tv_sec) + 1e-3 * static_cast<double>(now.tv_nsec);
 }
 
 }  // namespace
@@ -36,6 +44,20 @@ Turn single_calls(std::function<void(std::size_t)> call) {
             times.push_back(after - before);
             before = after;
         }
+    };
+}
+
+Turn processor_runs(std::function<void()> work) {
+    return [work = std::move(work)](std::vector<double>& times) {
+        constexpr double turn_us = 1000;
+        const double start = processor_microseconds();
+        double taken = 0;
+        int runs = 0;
+        for (; taken < turn_us; ++runs) {
+            work();
+            taken = processor_microseconds() - start;
+        }
+        times.push_back(taken / runs);
     };
 }
 
