@@ -107,15 +107,15 @@ def torch_entries(case, threads, arguments):
         if threads == 1:
             rows = [y[i].clone() for i in range(min(LATENCY_ROWS, len(y)))]
             single = [row.unsqueeze(0) for row in rows]
-            us = microseconds(lambda i: written(single[i % len(single)]), seconds)
+            us = microseconds(lambda i: written(single[i % len(single)]), seconds, threads)
             x = torch.cat([written(row) for row in single]).numpy()
             entries.append(case.entry("latency", f"{version}, as written", 1, 1, us, x))
             ways = candidates(case, rows[0], True, arguments.compile)
             calls = {name: lambda i, call=call: call(rows[i % len(rows)]) for name, call in ways.items()}
-            name, us = fastest(calls, seconds)
+            name, us = fastest(calls, seconds, threads)
             x = torch.stack([ways[name](row) for row in rows]).numpy()
             entries.append({**case.entry("latency", f"{version}, best", 1, 1, us, x), "how": name})
-        us = microseconds(lambda i: written(y), seconds)
+        us = microseconds(lambda i: written(y), seconds, threads)
         entries.append(case.entry("throughput", f"{version}, as written", len(y), threads, us / len(y),
                                   written(y).numpy()))
         calls, outputs = {}, {}
@@ -125,7 +125,7 @@ def torch_entries(case, threads, arguments):
                 name = f"{name}, {rows} rows"
                 outputs[name] = lambda call=call, parts=parts: torch.cat([call(part) for part in parts])
                 calls[name] = lambda i, run=outputs[name]: run()
-        name, us = fastest(calls, seconds)
+        name, us = fastest(calls, seconds, threads)
         x = outputs[name]().numpy()
         entries.append({**case.entry("throughput", f"{version}, best", len(y), threads, us / len(x), x), "how": name})
     return entries

@@ -100,8 +100,8 @@ std::vector<BenchResult> bench_solvers(const RecoverCase& c, const PackedModel& 
     std::vector<BenchResult> results;
     for (const auto choose : {&fista, &omp}) {
         const Solver solver = choose(c.model.op, pairs, ours_db, one);
-        const std::array turns{one_run([&] { packed.recover(pairs.y, one); }),
-                               one_run([&] { solver.solve(pairs.y, one); })};
+        const std::array turns{processor_runs([&] { packed.recover(pairs.y, one); }),
+                               processor_runs([&] { solver.solve(pairs.y, one); })};
         const auto times = take_turns(seconds, turns);
         BenchResult result = ours;
         result.batch = count;

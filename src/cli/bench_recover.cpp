@@ -154,11 +154,12 @@ std::vector<BenchResult> throughput_of(Pair& pair, const std::string& kernel, st
     keep_case(options, c, ours);
     Peers peers(c, c.y.rows(), threads, ours);
     Batch x(ours.rows(), ours.cols());
+    const auto timed = threads == 1 ? processor_runs : one_run;
     Field field;
     field.ours = result_of("throughput", c, packed, c.y.rows(), threads);
-    field.turns = {one_run([&] { packed.recover(c.y, pool); })};
+    field.turns = {timed([&] { packed.recover(c.y, pool); })};
     for (Peers::Entry& entry : peers.entries())
-        field.add(field.ours, entry.name, entry.error, one_run([&] {
+        field.add(field.ours, entry.name, entry.error, timed([&] {
                       pool.run(threads, [&](std::size_t t) {
                           const std::size_t from = c.y.rows() * t / threads;
                           const std::size_t to = c.y.rows() * (t + 1) / threads;
@@ -175,7 +176,7 @@ std::vector<BenchResult> throughput_of(Pair& pair, const std::string& kernel, st
         fast.emplace(pair.accelerated->model, kernel);
         field.add(
             result_of("throughput", *pair.accelerated, *fast, c.y.rows(), threads), "ours, plain",
-            std::nullopt, one_run([&] { fast->recover(pair.accelerated->y, pool); }));
+            std::nullopt, timed([&] { fast->recover(pair.accelerated->y, pool); }));
     }
     std::vector<BenchResult> results =
         field.run(options.seconds, static_cast<double>(c.y.rows()), false);

@@ -35,7 +35,7 @@ std::vector<ScalingResult> all_points(bool large) {
     };
     for (const std::size_t layers : {5, 10, 20, 40}) add("layers", 50, layers, 256, 1, layers);
     for (const std::size_t m : {50, 128, 256, 512, 1024, 2048})
-        if (m <= 512 || large) add("links", m, 10, 64, 1, 2 * m * m * 10);
+        if (m <= 256 || large) add("links", m, 10, 64, 1, 2 * m * m * 10);
     for (const std::size_t rows : {1, 4, 16, 64, 256, 1024, 4096})
         add("batch", 50, 20, rows, 1, rows);
     for (const std::size_t blocks : {1, 4, 10, 30, 100}) add("blocks", 50, 20, 64, blocks, blocks);
