@@ -153,8 +153,7 @@ void DensePeer::accelerated_layer(std::size_t k, const float* y, std::size_t row
         const float theta = network_.residual_threshold
                                 ? network_.theta[k] * lane.p[i * m] / static_cast<float>(m)
                                 : network_.theta[k];
-        soft_threshold_scaled(n, v + i * n, &lane.q[i * n], network_.delta, theta,
-                              &lane.x2[i * n]);
+        soft_threshold_scaled(n, v + i * n, &lane.q[i * n], network_.delta, theta, &lane.x2[i * n]);
     }
 }
 

@@ -54,8 +54,7 @@ void next_residual(const FusedSpace& s, const FusedLayer& layer, std::size_t row
     Vector sums = {};
     for (std::size_t i = at; i < at + s.m_padded; i += kLanes) {
         Vector r = load(s.p1 + i) - load(s.y + i);
-        if (!s.plain)
-            r += layer.beta * (load(s.p1 + i) - load(s.p2 + i)) + omega * load(s.r + i);
+        if (!s.plain) r += layer.beta * (load(s.p1 + i) - load(s.p2 + i)) + omega * load(s.r + i);
         store(s.r + i, r);
         if (s.residual_threshold) sums += r < 0.0F ? -r : r;
     }
@@ -67,8 +66,9 @@ void next_residual(const FusedSpace& s, const FusedLayer& layer, std::size_t row
 }
 
 /// Soft threshold of one vector of z, and the places that stay alive.
-[[gnu::always_inline]] inline std::size_t next_entries(const FusedSpace& s, const FusedLayer& layer, std::size_t row,
-                         std::size_t j, Vector q, std::size_t alive) {
+[[gnu::always_inline]] inline std::size_t next_entries(const FusedSpace& s, const FusedLayer& layer,
+                                                       std::size_t row, std::size_t j, Vector q,
+                                                       std::size_t alive) {
     const std::size_t at = row * s.n_padded + j;
     Vector v = load(s.x1 + at);
     if (!s.plain) v += layer.beta * (v - load(s.x2 + at));
@@ -104,22 +104,21 @@ void project(const FusedSpace& s, const FusedLayer& layer, std::size_t row, std:
     const float* r = s.r + row * s.m_padded;
     for (std::size_t i = 0; i < s.m; ++i) {
         Vector weights[kVectors];
-        for (std::size_t v = 0; v < kVectors; ++v)
-            weights[v] = load(w + (v * s.m + i) * kLanes);
+        for (std::size_t v = 0; v < kVectors; ++v) weights[v] = load(w + (v * s.m + i) * kLanes);
         for (std::size_t l = 0; l < kRows; ++l)
             for (std::size_t v = 0; v < kVectors; ++v)
                 sums[l][v] += weights[v] * r[l * s.m_padded + i];
     }
     for (std::size_t l = 0; l < kRows; ++l)
         for (std::size_t v = 0; v < kVectors; ++v)
-            alive[row + l] = next_entries(s, layer, row + l, (block + v) * kLanes, sums[l][v],
-                                          alive[row + l]);
+            alive[row + l] =
+                next_entries(s, layer, row + l, (block + v) * kLanes, sums[l][v], alive[row + l]);
 }
 
 /// All signals with kVectors vectors of outputs, whose weights stay in the cache meanwhile.
 template <std::size_t kVectors>
-void project_rows(const FusedSpace& s, const FusedLayer& layer, std::size_t rows,
-                  std::size_t block, std::size_t* alive) {
+void project_rows(const FusedSpace& s, const FusedLayer& layer, std::size_t rows, std::size_t block,
+                  std::size_t* alive) {
     static_assert(kVectors <= 2);
     std::size_t row = 0;
     for (; row + kSignals <= rows; row += kSignals)

@@ -55,8 +55,8 @@ struct Words {
     std::vector<std::string> sizes;
 
     void add_to(CommandLine& line, BenchOptions& options) {
-        line.required("WHAT", what, "latency, throughput, train, scaling, or all of the first three",
-                      "NAME");
+        line.required("WHAT", what,
+                      "latency, throughput, train, scaling, or all of the first three", "NAME");
         line.optional("--seconds", options.seconds, "for each measurement (1)", "S");
         line.optional("--size", sizes, "networks instead of the four usual ones", "MxNxLAYERS");
         line.app().add_flag("--large", options.large, "networks up to 2048x4096x10, as in all");
@@ -78,9 +78,12 @@ struct Words {
         const bool recovers =
             bench == Bench::latency || bench == Bench::throughput || bench == Bench::all;
         const std::vector<std::pair<const char*, bool>> uses{
-            {"--size", recovers},    {"--large", recovers || bench == Bench::scaling},
-            {"--model", recovers},   {"--density", recovers},
-            {"--kernel", bench != Bench::train}, {"--cases", bench != Bench::scaling},
+            {"--size", recovers},
+            {"--large", recovers || bench == Bench::scaling},
+            {"--model", recovers},
+            {"--density", recovers},
+            {"--kernel", bench != Bench::train},
+            {"--cases", bench != Bench::scaling},
             {"--plot", bench == Bench::scaling}};
         for (const auto& [flag, used] : uses)
             if (!used && line.app().count(flag) > 0)

@@ -17,9 +17,9 @@ struct Tail {
 
 /// One of our measurements beside one peer's. Times are medians of runs that took turns.
 struct BenchResult {
-    std::string name;                ///< the bench: "train", "latency", "throughput"
-    std::string model = "random";    ///< or "trained"
-    std::string update;              ///< of ours: "plain" or "accelerated"
+    std::string name;              ///< the bench: "train", "latency", "throughput"
+    std::string model = "random";  ///< or "trained"
+    std::string update;            ///< of ours: "plain" or "accelerated"
     std::string weights = "one-bit";
     std::size_t m = 0;
     std::size_t n = 0;

@@ -7,6 +7,7 @@
 
 #include "pibinn/error.hpp"
 #include "pibinn/npy.hpp"
+#include "pibinn/random.hpp"
 #include "pibinn/signals.hpp"
 
 namespace pibinn::cli {
@@ -19,8 +20,7 @@ constexpr double kSignalDensity = 0.05;
 constexpr std::size_t kSample = 64;
 
 void draw(RecoverCase& c, double density, std::size_t rows, ThreadPool& pool) {
-    c.x =
-        draw_signals({density, {}}, rows, c.model.op.cols(), kSeed, Purpose::test_signals, pool);
+    c.x = draw_signals({density, {}}, rows, c.model.op.cols(), kSeed, Purpose::test_signals, pool);
     c.y = c.model.op.apply(c.x, pool);
 }
 
@@ -37,22 +37,30 @@ void measure_density(RecoverCase& c, ThreadPool& pool) {
     for (const Batch& x : layers) c.density += alive_share(x) / static_cast<double>(layers.size());
 }
 
-/// The signs of A in every layer, scaled as A / ||A||^2 is. The norm is that of theory: to iterate
-/// for the one of a large operator takes longer than to measure it.
+/// The signs of A in every layer, scaled as A / ||A||^2 is, a few of them flipped: were layers
+/// alike, a peer could keep one for all. The norm is that of theory: to iterate for the one of a
+/// large operator takes longer than to measure it.
 Model random_model(const Structure& structure, std::size_t layers, const Update& update) {
     Model model;
     model.spec.layers = layers;
     model.spec.update = update;
     model.op = Operator::random(structure, OperatorEnsemble::gaussian, kSeed);
-    const double norm = 1 + std::sqrt(static_cast<double>(model.op.cols()) /
-                                      static_cast<double>(model.op.rows()));
+    const double norm =
+        1 + std::sqrt(static_cast<double>(model.op.cols()) / static_cast<double>(model.op.rows()));
     double sum = 0;
     for (const float a : model.op.values()) sum += std::abs(a);
-    const auto scale = static_cast<float>(sum / static_cast<double>(structure.links()) /
-                                          (norm * norm));
+    const auto scale =
+        static_cast<float>(sum / static_cast<double>(structure.links()) / (norm * norm));
     AlignedBuffer<float> weights;
     for (const float a : model.op.values()) weights.push_back(a < 0 ? -scale : scale);
     model.weights.assign(layers, weights);
+    for (std::size_t k = 0; k < layers; ++k) {
+        Stream stream(kSeed, Purpose::weights, k);
+        for (std::size_t flips = weights.size() / 50; flips > 0; --flips) {
+            float& w = model.weights[k][stream.below(static_cast<std::uint32_t>(weights.size()))];
+            w = -w;
+        }
+    }
     model.theta.resize(layers);
     if (update.momentum) model.beta.assign(layers, 0.3F);
     if (update.onsager) model.omega.assign(layers, 0.3F);
@@ -75,8 +83,8 @@ void set_thresholds(Model& model, ConstBatchView y, double density, ThreadPool& 
         std::vector<float> unit(rows, 1);
         for (std::size_t i = 0; i < rows; ++i) {
             const auto zeros = std::count(x1.row(i).begin(), x1.row(i).end(), 0.0F);
-            const float share = static_cast<float>(n - static_cast<std::size_t>(zeros)) /
-                                static_cast<float>(m);
+            const float share =
+                static_cast<float>(n - static_cast<std::size_t>(zeros)) / static_cast<float>(m);
             float sum = 0;
             for (std::size_t e = 0; e < m; ++e) {
                 r(i, e) += omega * share * before(i, e) - y(i, e);
@@ -91,8 +99,8 @@ void set_thresholds(Model& model, ConstBatchView y, double density, ThreadPool& 
                 v(i, j) -= q(i, j);
                 sizes.push_back(std::abs(v(i, j)) / unit[i]);
             }
-        const auto place = static_cast<std::ptrdiff_t>(
-            (1 - density) * static_cast<double>(sizes.size() - 1));
+        const auto place =
+            static_cast<std::ptrdiff_t>((1 - density) * static_cast<double>(sizes.size() - 1));
         std::nth_element(sizes.begin(), sizes.begin() + place, sizes.end());
         model.theta[k] = sizes[static_cast<std::size_t>(place)];
         std::swap(x1, x2);
@@ -124,12 +132,12 @@ RecoverCase trained_case(Model model, const std::string& file, double density, s
     const NetworkSpec& spec = c.model.spec;
     if (!can_be_packed(spec) || spec.activation != Activation::soft ||
         c.model.op.structure().kind() != StructureKind::dense)
-        fail_usage(fmt::format("'{}' is a {} {} network of {} weights, activation {}", file,
-                               to_string(c.model.op.structure().kind()),
-                               to_string(spec.architecture), to_string(spec.weights),
-                               to_string(spec.activation)),
-                   "the peers run dense unrolled networks of one-bit or ternary weights and the "
-                   "soft threshold");
+        fail_usage(
+            fmt::format("'{}' is a {} {} network of {} weights, activation {}", file,
+                        to_string(c.model.op.structure().kind()), to_string(spec.architecture),
+                        to_string(spec.weights), to_string(spec.activation)),
+            "the peers run dense unrolled networks of one-bit or ternary weights and the "
+            "soft threshold");
     draw(c, density, rows, pool);
     measure_density(c, pool);
     return c;

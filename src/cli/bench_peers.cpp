@@ -82,8 +82,8 @@ Peers::Peers(const RecoverCase& c, std::size_t rows, std::size_t threads, ConstB
         const double error = relative_difference({ours.data, x.size()}, x.values());
         entries_.push_back({name, std::move(peer), error});
     };
-    add("openblas", std::make_unique<bench::DensePeer>(network_, bench::openblas_product, threads,
-                                                       sample));
+    add("openblas",
+        std::make_unique<bench::DensePeer>(network_, bench::openblas_product, threads, sample));
     add("eigen",
         std::make_unique<bench::DensePeer>(network_, bench::eigen_product, threads, sample));
     add("float-fused", std::make_unique<bench::FusedPeer>(network_, threads));

@@ -123,10 +123,10 @@ std::vector<BenchResult> latency_of(Pair& pair, const std::string& kernel, doubl
     const std::size_t rows = std::min(kLatencyRows, c.y.rows());
     Batch x(1, ours.cols());
     const auto single = [&](const RecoverCase& source, const PackedModel& model) {
-        return single_calls([&, rows, space = std::make_shared<PackedModel::Workspace>(model)](
-                                std::size_t i) {
-            model.recover(source.y.row(i % rows), x.values(), *space);
-        });
+        return single_calls(
+            [&, rows, space = std::make_shared<PackedModel::Workspace>(model)](std::size_t i) {
+                model.recover(source.y.row(i % rows), x.values(), *space);
+            });
     };
     Field field;
     field.ours = result_of("latency", c, packed, 1, 1);
@@ -138,8 +138,8 @@ std::vector<BenchResult> latency_of(Pair& pair, const std::string& kernel, doubl
     std::optional<PackedModel> fast;
     if (pair.accelerated) {
         fast.emplace(pair.accelerated->model, kernel);
-        field.add(result_of("latency", *pair.accelerated, *fast, 1, 1), "ours, plain",
-                  std::nullopt, single(*pair.accelerated, *fast));
+        field.add(result_of("latency", *pair.accelerated, *fast, 1, 1), "ours, plain", std::nullopt,
+                  single(*pair.accelerated, *fast));
     }
     return field.run(seconds, 1, true);
 }
@@ -174,9 +174,9 @@ std::vector<BenchResult> throughput_of(Pair& pair, const std::string& kernel, st
     std::optional<PackedModel> fast;
     if (pair.accelerated) {
         fast.emplace(pair.accelerated->model, kernel);
-        field.add(
-            result_of("throughput", *pair.accelerated, *fast, c.y.rows(), threads), "ours, plain",
-            std::nullopt, timed([&] { fast->recover(pair.accelerated->y, pool); }));
+        field.add(result_of("throughput", *pair.accelerated, *fast, c.y.rows(), threads),
+                  "ours, plain", std::nullopt,
+                  timed([&] { fast->recover(pair.accelerated->y, pool); }));
     }
     std::vector<BenchResult> results =
         field.run(options.seconds, static_cast<double>(c.y.rows()), false);

@@ -21,8 +21,7 @@ std::string time_text(double value) {
 }
 
 std::string error_text(const BenchResult& r) {
-    if (r.ours_nmse_db)
-        return fmt::format("{:.1f} / {:.1f} dB", *r.ours_nmse_db, *r.peer_nmse_db);
+    if (r.ours_nmse_db) return fmt::format("{:.1f} / {:.1f} dB", *r.ours_nmse_db, *r.peer_nmse_db);
     return r.error ? fmt::format("{:.0e}", *r.error) : "";
 }
 
@@ -30,9 +29,17 @@ std::string table_of(const std::string& name, const std::vector<BenchResult>& re
     const bool train = name == "train";
     const bool latency = name == "latency";
     const char* const unit = train ? "ms" : "us";
-    std::vector<std::string> titles{"network", "update",  "density",      "kernel",
-                                    "batch",   "threads", fmt::format("ours {}", unit), "peer",
-                                    fmt::format("peer {}", unit), "ratio", "error"};
+    std::vector<std::string> titles{"network",
+                                    "update",
+                                    "density",
+                                    "kernel",
+                                    "batch",
+                                    "threads",
+                                    fmt::format("ours {}", unit),
+                                    "peer",
+                                    fmt::format("peer {}", unit),
+                                    "ratio",
+                                    "error"};
     if (latency) titles.insert(titles.begin() + 7, {"p99", "max"});
     Table table = Table::of(std::move(titles));
     for (const BenchResult& r : results) {
@@ -95,13 +102,20 @@ std::string results_text(const std::vector<BenchResult>& results) {
 ordered_json results_json(const std::vector<BenchResult>& results) {
     ordered_json list = ordered_json::array();
     for (const BenchResult& r : results) {
-        ordered_json entry{{"name", r.name},         {"model", r.model},
-                           {"update", r.update},     {"weights", r.weights},
-                           {"m", r.m},               {"n", r.n},
-                           {"layers", r.layers},     {"batch", r.batch},
-                           {"threads", r.threads},   {"density", r.density},
-                           {"kernel", r.kernel},     {"ours_us", r.ours_us},
-                           {"peer", r.peer},         {"peer_us", r.peer_us},
+        ordered_json entry{{"name", r.name},
+                           {"model", r.model},
+                           {"update", r.update},
+                           {"weights", r.weights},
+                           {"m", r.m},
+                           {"n", r.n},
+                           {"layers", r.layers},
+                           {"batch", r.batch},
+                           {"threads", r.threads},
+                           {"density", r.density},
+                           {"kernel", r.kernel},
+                           {"ours_us", r.ours_us},
+                           {"peer", r.peer},
+                           {"peer_us", r.peer_us},
                            {"ratio", r.peer_us / r.ours_us}};
         entry["error"] = r.error ? ordered_json(*r.error) : ordered_json();
         const auto add_tail = [&](const std::string& whose, const std::optional<Tail>& tail) {
@@ -160,8 +174,8 @@ Plot scaling_plot(const std::vector<ScalingResult>& results) {
     for (const ScalingResult& r : results) {
         if (first == nullptr || first->axis != r.axis) {
             first = &r;
-            plot.series.push_back({r.axis, {}, {}, Series::Style::line_points,
-                                   plot.series.size() + 1, false, 0});
+            plot.series.push_back(
+                {r.axis, {}, {}, Series::Style::line_points, plot.series.size() + 1, false, 0});
         }
         most = std::max(most, r.size / first->size);
         plot.series.back().x.push_back(r.size / first->size);

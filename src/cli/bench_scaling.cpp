@@ -30,8 +30,7 @@ std::vector<ScalingResult> all_points(bool large) {
     std::vector<ScalingResult> points;
     const auto add = [&](const char* axis, std::size_t m, std::size_t layers, std::size_t batch,
                          std::size_t blocks, std::size_t size) {
-        points.push_back(
-            {axis, m, 2 * m, layers, batch, blocks, static_cast<double>(size), 0});
+        points.push_back({axis, m, 2 * m, layers, batch, blocks, static_cast<double>(size), 0});
     };
     for (const std::size_t layers : {5, 10, 20, 40}) add("layers", 50, layers, 256, 1, layers);
     for (const std::size_t m : {50, 128, 256, 512, 1024, 2048})
@@ -62,9 +61,8 @@ std::vector<ScalingResult> bench_scaling(const BenchOptions& options, Console& c
                               random_case(structure_of(*at), at->layers, Update::plain(), kDensity,
                                           at->batch, all),
                               nullptr});
-            points.back().packed =
-                std::make_unique<PackedModel>(points.back().recover_case.model,
-                                              options.kernels.front());
+            points.back().packed = std::make_unique<PackedModel>(points.back().recover_case.model,
+                                                                 options.kernels.front());
             console.progress({"bench scaling", ++done, results.size(), at->axis});
         }
         std::vector<Turn> turns;
