@@ -52,9 +52,9 @@ def solved(results):
 
 
 def accelerated(results):
-    lines = [row(["bench", "network", "density", "threads", "accelerated / plain"]), row(["---"] * 5)]
-    lines += [row([e["name"], network(e), f"{100 * e['density']:.0f} %", str(e["threads"]), f"{1 / e['ratio']:.2f}"])
-              for e in results]
+    lines = [row(["bench", "network", "density", "batch", "threads", "accelerated / plain"]), row(["---"] * 6)]
+    lines += [row([e["name"], network(e), f"{100 * e['density']:.0f} %", str(e["batch"]), str(e["threads"]),
+                   f"{1 / e['ratio']:.2f}"]) for e in results]
     return "\n".join(lines)
 
 
