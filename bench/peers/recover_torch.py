@@ -2,8 +2,8 @@
 
 At its best means one signal as a vector (addmv) or rows of a batch (addmm) with everything a layer adds folded into
 the two products, inference mode, and the fastest of eager and traced code, of both layouts of the weights and of
-several rows at a time. With --compile also torch.compile, which takes half a minute a network and was never the
-fastest: 257 us against 89 traced for one vector of 50x100x20, 26.9 us against 24.4 in a batch.
+several rows at a time. With --compile also torch.compile, which takes 6 to 20 s a network and lost the one trial it had
+(docs/performance.md).
 """
 
 import warnings
