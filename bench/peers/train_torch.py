@@ -106,9 +106,10 @@ def main():
             for threads in arguments.threads:
                 torch.set_num_threads(threads)
                 taken = epoch_seconds(arrays, density, batch, arguments.seconds)
-                results.append({"density": density / 100, "batch": batch, "threads": threads,
-                                "us": 1e6 * taken, "error": error})
-    print(json.dumps({"torch": torch.__version__, "results": results}))
+                results.append({"name": "train", "density": density / 100, "batch": batch, "threads": threads,
+                                "peer": f"torch {torch.__version__.split('+')[0]}", "peer_us": 1e6 * taken,
+                                "error": error})
+    print(json.dumps({"results": results}))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@
 #include <bench/openblas_step.hpp>
 
 #include "cli/bench.hpp"
+#include "cli/bench_case.hpp"
+#include "cli/bench_turns.hpp"
 #include "cli/kernels.hpp"
 #include "pibinn/npy.hpp"
 #include "pibinn/random.hpp"
@@ -197,16 +199,6 @@ private:
     std::size_t epoch_ = 0;
 };
 
-double relative_difference(std::span<const float> a, std::span<const float> b) {
-    double difference = 0;
-    double norm = 0;
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        difference += (double{a[i]} - b[i]) * (double{a[i]} - b[i]);
-        norm += double{a[i]} * a[i];
-    }
-    return std::sqrt(difference / norm);
-}
-
 /// How far the peer's gradient is from ours, in the worst layer.
 double gradient_difference(const Problem& problem, Case& ours, ThreadPool& pool) {
     const ParameterStore gradient = ours.gradient(pool);
@@ -261,32 +253,31 @@ std::vector<BenchResult> bench_train(const BenchOptions& options, Console& conso
                 const auto ours = plain.trainer(batch, pool);
                 const auto fast = accelerated.trainer(batch, pool);
                 PeerEpoch peer(problem, plain.plain_network(), batch, pool);
-                BenchResult result{"train",
-                                   "plain",
-                                   synthetic.m,
-                                   synthetic.n,
-                                   plain.spec().layers,
-                                   batch,
-                                   threads,
-                                   plain.density(),
-                                   kernel_names().front(),
-                                   0,
-                                   "openblas",
-                                   0,
-                                   error};
-                const auto run_ours = [&] { ours->run_epoch(); };
-                const Duel with_peer = take_turns(options.seconds, run_ours, [&] { peer.run(); });
-                result.ours_us = with_peer.ours_us;
-                result.peer_us = with_peer.peer_us;
+                BenchResult result;
+                result.name = "train";
+                result.update = "plain";
+                result.m = synthetic.m;
+                result.n = synthetic.n;
+                result.layers = plain.spec().layers;
+                result.batch = batch;
+                result.threads = threads;
+                result.density = plain.density();
+                result.kernel = kernel_names().front();
+                const std::array turns{one_run([&] { ours->run_epoch(); }),
+                                       one_run([&] { peer.run(); }),
+                                       one_run([&] { fast->run_epoch(); })};
+                const auto times = take_turns(options.seconds, turns);
+                result.ours_us = median(times[0]);
+                result.peer = "openblas";
+                result.peer_us = median(times[1]);
+                result.error = error;
                 results.push_back(result);
-                const Duel updates = take_turns(
-                    options.seconds, [&] { fast->run_epoch(); }, run_ours);
                 result.update = "accelerated";
                 result.density = accelerated.density();
-                result.ours_us = updates.ours_us;
+                result.ours_us = median(times[2]);
                 result.peer = "ours, plain";
-                result.peer_us = updates.peer_us;
-                result.error = 0;
+                result.peer_us = median(times[0]);
+                result.error.reset();
                 results.push_back(result);
                 console.progress({"bench train", results.size() / 2, count, ""});
             }

@@ -1,0 +1,224 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "cli/bench.hpp"
+#include "cli/bench_peers.hpp"
+#include "cli/bench_turns.hpp"
+
+namespace pibinn::cli {
+
+namespace {
+
+constexpr double kDensity = 0.10;        // of x in random models
+constexpr double kSignalDensity = 0.05;  // of the signals for a trained one
+// Signals that single calls go round: enough that no branch is learned by heart.
+constexpr std::size_t kLatencyRows = 64;
+constexpr std::size_t kCheckedRows = 16;  // one at a time, a large network takes a peer seconds
+
+/// Rows of a batch: thousands of small signals, and enough of large ones for some threads.
+std::size_t batch_of(std::size_t m, std::size_t n, std::size_t layers) {
+    const std::size_t rows = 3'000'000'000 / (m * n * layers);
+    return std::clamp<std::size_t>(rows / 64 * 64, 128, 2048);
+}
+
+/// A case, and for a random plain one its accelerated twin.
+struct Pair {
+    RecoverCase base;
+    std::optional<RecoverCase> accelerated;
+};
+
+/// Calls visit for the model file, or for every shape.
+template <class Visit>
+void for_each_case(const BenchOptions& options, Visit&& visit) {
+    ThreadPool all(0);
+    if (!options.model.empty()) {
+        Model model = load_model(options.model);
+        const std::size_t rows = batch_of(model.op.rows(), model.op.cols(), model.spec.layers);
+        Pair pair{trained_case(std::move(model), options.model,
+                               options.density.value_or(kSignalDensity), rows, all),
+                  std::nullopt};
+        visit(pair);
+        return;
+    }
+    for (const BenchShape& shape : options.shapes) {
+        const auto make = [&](const Update& update) {
+            return random_case(Structure::dense(shape.m, shape.n), shape.layers, update,
+                               options.density.value_or(kDensity),
+                               batch_of(shape.m, shape.n, shape.layers), all);
+        };
+        Pair pair{make(Update::plain()), make(Update::accelerated())};
+        visit(pair);
+    }
+}
+
+BenchResult result_of(const char* name, const RecoverCase& c, const PackedModel& packed,
+                      std::size_t batch, std::size_t threads) {
+    BenchResult result;
+    result.name = name;
+    result.model = c.origin;
+    result.update = to_string(c.model.spec.update);
+    result.weights = to_string(c.model.spec.weights);
+    result.m = c.model.op.rows();
+    result.n = c.model.op.cols();
+    result.layers = c.model.spec.layers;
+    result.batch = batch;
+    result.threads = threads;
+    result.density = c.density;
+    result.kernel = packed.kernel();
+    return result;
+}
+
+/// Ours against all that took turns with it: the peers in their order, then ours in other ways.
+struct Field {
+    BenchResult ours;
+    std::vector<Turn> turns;
+    std::vector<BenchResult> rows;  ///< one for each turn after the first
+
+    void add(BenchResult row, std::string peer, std::optional<double> error, Turn turn) {
+        row.peer = std::move(peer);
+        row.error = error;
+        rows.push_back(std::move(row));
+        turns.push_back(std::move(turn));
+    }
+
+    /// Times divided by `signals`; tails where calls are single.
+    std::vector<BenchResult> run(double seconds, double signals, bool tails) {
+        const auto times = take_turns(seconds, turns);
+        const auto tail = [&](std::size_t i) {
+            return Tail{quantile(times[i], 0.99), quantile(times[i], 1)};
+        };
+        for (std::size_t i = 1; i < turns.size(); ++i) {
+            BenchResult& row = rows[i - 1];
+            // The accelerated update is ours too, and is measured against the plain one.
+            const bool twin = row.update != ours.update;
+            const std::size_t mine = twin ? i : 0;
+            const std::size_t other = twin ? 0 : i;
+            row.ours_us = median(times[mine]) / signals;
+            row.peer_us = median(times[other]) / signals;
+            if (!tails) continue;
+            row.ours_tail = tail(mine);
+            row.peer_tail = tail(other);
+        }
+        return rows;
+    }
+};
+
+void keep_case(const BenchOptions& options, const RecoverCase& c, const Batch& ours) {
+    if (options.cases.empty()) return;
+    write_case(std::filesystem::path(options.cases) /
+                   fmt::format("recover-{}-{}x{}x{}", c.origin, c.model.op.rows(),
+                               c.model.op.cols(), c.model.spec.layers),
+               c, ours);
+}
+
+std::vector<BenchResult> latency_of(Pair& pair, const std::string& kernel, double seconds,
+                                    const BenchOptions& options) {
+    const RecoverCase& c = pair.base;
+    ThreadPool pool(1);
+    const PackedModel packed(c.model, kernel);
+    const Batch ours = packed.recover(c.y, pool);
+    keep_case(options, c, ours);
+    Peers peers(c, 1, 1, ours.view().row_range(0, std::min(kCheckedRows, ours.rows())));
+    const std::size_t rows = std::min(kLatencyRows, c.y.rows());
+    Batch x(1, ours.cols());
+    const auto single = [&](const RecoverCase& source, const PackedModel& model) {
+        return single_calls(
+            [&, rows, space = std::make_shared<PackedModel::Workspace>(model)](std::size_t i) {
+                model.recover(source.y.row(i % rows), x.values(), *space);
+            });
+    };
+    Field field;
+    field.ours = result_of("latency", c, packed, 1, 1);
+    field.turns = {single(c, packed)};
+    for (Peers::Entry& entry : peers.entries())
+        field.add(field.ours, entry.name, entry.error, single_calls([&](std::size_t i) {
+                      entry.peer->recover(c.y.view().row_range(i % rows, i % rows + 1), x, 0);
+                  }));
+    std::optional<PackedModel> fast;
+    if (pair.accelerated) {
+        fast.emplace(pair.accelerated->model, kernel);
+        field.add(result_of("latency", *pair.accelerated, *fast, 1, 1), "ours, plain", std::nullopt,
+                  single(*pair.accelerated, *fast));
+    }
+    return field.run(seconds, 1, true);
+}
+
+std::vector<BenchResult> throughput_of(Pair& pair, const std::string& kernel, std::size_t threads,
+                                       const BenchOptions& options) {
+    const RecoverCase& c = pair.base;
+    ThreadPool pool(threads);
+    ThreadPool one(1);
+    const PackedModel packed(c.model, kernel);
+    const Batch ours = packed.recover(c.y, pool);
+    keep_case(options, c, ours);
+    Peers peers(c, c.y.rows(), threads, ours);
+    Batch x(ours.rows(), ours.cols());
+    const auto timed = threads == 1 ? processor_runs : one_run;
+    Field field;
+    field.ours = result_of("throughput", c, packed, c.y.rows(), threads);
+    field.turns = {timed([&] { packed.recover(c.y, pool); })};
+    for (Peers::Entry& entry : peers.entries())
+        field.add(field.ours, entry.name, entry.error, timed([&] {
+                      pool.run(threads, [&](std::size_t t) {
+                          const std::size_t from = c.y.rows() * t / threads;
+                          const std::size_t to = c.y.rows() * (t + 1) / threads;
+                          entry.peer->recover(c.y.view().row_range(from, to),
+                                              x.view().row_range(from, to), t);
+                      });
+                  }));
+    if (threads > 1)
+        field.add(field.ours, "ours, 1 thread",
+                  relative_difference(ours.values(), packed.recover(c.y, one).values()),
+                  one_run([&] { packed.recover(c.y, one); }));
+    std::optional<PackedModel> fast;
+    if (pair.accelerated) {
+        fast.emplace(pair.accelerated->model, kernel);
+        field.add(result_of("throughput", *pair.accelerated, *fast, c.y.rows(), threads),
+                  "ours, plain", std::nullopt,
+                  timed([&] { fast->recover(pair.accelerated->y, pool); }));
+    }
+    std::vector<BenchResult> results =
+        field.run(options.seconds, static_cast<double>(c.y.rows()), false);
+    if (c.origin == "trained" && threads == 1)
+        for (BenchResult& result : bench_solvers(c, packed, field.ours, options.seconds))
+            results.push_back(std::move(result));
+    return results;
+}
+
+}  // namespace
+
+std::vector<BenchResult> bench_latency(const BenchOptions& options, Console& console) {
+    std::vector<BenchResult> results;
+    const std::size_t count =
+        options.kernels.size() * (options.model.empty() ? options.shapes.size() : 1);
+    std::size_t done = 0;
+    for_each_case(options, [&](Pair& pair) {
+        for (const std::string& kernel : options.kernels) {
+            for (BenchResult& result : latency_of(pair, kernel, options.seconds, options))
+                results.push_back(std::move(result));
+            console.progress({"bench latency", ++done, count, ""});
+        }
+    });
+    console.clear_progress();
+    return results;
+}
+
+std::vector<BenchResult> bench_throughput(const BenchOptions& options, Console& console) {
+    std::vector<BenchResult> results;
+    const std::size_t count = options.kernels.size() * options.threads.size() *
+                              (options.model.empty() ? options.shapes.size() : 1);
+    std::size_t done = 0;
+    for_each_case(options, [&](Pair& pair) {
+        for (const std::string& kernel : options.kernels)
+            for (const std::size_t threads : options.threads) {
+                for (BenchResult& result : throughput_of(pair, kernel, threads, options))
+                    results.push_back(std::move(result));
+                console.progress({"bench throughput", ++done, count, ""});
+            }
+    });
+    console.clear_progress();
+    return results;
+}
+
+}  // namespace pibinn::cli
