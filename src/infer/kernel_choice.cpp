@@ -57,7 +57,7 @@ RecoverKernel KernelChoice::vector_of(const PackedPart& part) const {
 }
 
 KernelChoice::Step KernelChoice::step(const PackedPart& part, std::size_t left) const {
-    // Tables in registers won at every size and density that was measured (32x64 to 2048x4096, 5 to
+    // Tables in registers won at every size and density that was measured (32x64 to 1024x2048, 5 to
     // 60 %), batches included.
     if (const RecoverKernel vector = vector_of(part)) return {vector, left};
     // A tile takes as long for one row as for sixteen, and about as long as five tiles of one.
