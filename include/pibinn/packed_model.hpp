@@ -49,8 +49,9 @@ public:
     std::size_t layers() const;
     std::size_t bytes() const;  ///< of signs, scalars and operator
     const std::string& kernel() const;
-    /// Of a layer's result against float64, relative to its largest entry: 1e-6, or 1e-3 for the
-    /// kernels with tables of 16 bits. Networks that amplify errors amplify these too.
+    /// What one layer adds to the error against float64, relative to its largest entry: 1e-6, or
+    /// 1e-3 for tables of 16 bits. Networks that amplify errors amplify these too, and entries at a
+    /// hard threshold may jump.
     double relative_error() const;
 
     /// One signal, or a few rows, on the caller's thread and without allocation.

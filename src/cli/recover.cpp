@@ -129,8 +129,10 @@ void run_recover(const Arguments& arguments) {
     const double relative_error =
         recoverer.packed() != nullptr ? recoverer.packed()->relative_error() : 1e-6;
     if (relative_error > 1e-6)
-        console.note(fmt::format("'{}' rounds: entries may be off by {} of the largest one",
-                                 used_kernel, relative_error));
+        console.note(
+            fmt::format("'{}' rounds every layer to about {} of its largest entry; hard "
+                        "thresholds and counted supports may jump",
+                        used_kernel, relative_error));
     ThreadPool pool(line.threads());
     const Outcome outcome = all ? recover_layers(model, recoverer, in, out, pool)
                                 : recover_rows(model, recoverer, in, out, console, pool);

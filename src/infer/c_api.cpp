@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <exception>
 #include <new>
@@ -19,13 +21,25 @@
 using pibinn::BatchView;
 using pibinn::ConstBatchView;
 
+namespace {
+
+/// Models are told apart by a number: an address may be another model's once the first is freed.
+std::uint64_t next_number() {
+    static std::atomic<std::uint64_t> numbers = 0;
+    return ++numbers;
+}
+
+}  // namespace
+
 struct pibinn_model {
     explicit pibinn_model(const pibinn::Model& model)
-        : recoverer(model),
+        : number(next_number()),
+          recoverer(model),
           domain(model.domain),
           measurements(model.op.rows()),
           entries(model.op.cols()) {}
 
+    std::uint64_t number;
     pibinn::Recoverer recoverer;
     pibinn::SignalDomain domain;
     std::size_t measurements;
@@ -33,11 +47,11 @@ struct pibinn_model {
 };
 
 struct pibinn_workspace {
-    explicit pibinn_workspace(const pibinn_model& owner) : model(&owner) {
+    explicit pibinn_workspace(const pibinn_model& owner) : model_number(owner.number) {
         if (owner.recoverer.packed() != nullptr) packed.emplace(*owner.recoverer.packed());
     }
 
-    const pibinn_model* model;
+    std::uint64_t model_number;
     std::optional<pibinn::PackedModel::Workspace> packed;
 };
 
@@ -157,7 +171,7 @@ pibinn_status pibinn_recover_in(const pibinn_model* model, pibinn_workspace* wor
     return guarded([&] {
         require(model, "model");
         require(workspace, "workspace");
-        if (workspace->model != model)
+        if (workspace->model_number != model->number)
             pibinn::fail_usage("the workspace is that of another model",
                                "make one with pibinn_workspace_new");
         recover(*model, *workspace, y, rows, x);

@@ -51,24 +51,34 @@ KernelChoice choose_kernel(std::string_view name) {
     fail_usage(fmt::format("this machine has no kernel '{}'", name), hint_for_unknown(name, known));
 }
 
+bool KernelChoice::tiny(const PackedPart& part) const {
+    // Measured from 2x4 to 1024x2048, 5 to 60 % alive, in batches: blocks of 2x4 and 4x8 leave most
+    // of a register empty and take 1.4 to 3 times as long as in tiles, 8x16 about as long; from
+    // 16x32 on tables in registers won everywhere.
+    constexpr std::size_t few_links = 128;
+    return way == Way::automatic && part.full() && part.m * part.n < few_links;
+}
+
 RecoverKernel KernelChoice::vector_of(const PackedPart& part) const {
     if (way == Way::tile || !part.full()) return nullptr;
     return way == Way::vector16 ? set.vector.shorts : set.vector.floats;
 }
 
 KernelChoice::Step KernelChoice::step(const PackedPart& part, std::size_t left) const {
-    // Tables in registers won at every size and density that was measured (32x64 to 1024x2048, 5 to
-    // 60 %), batches included.
-    if (const RecoverKernel vector = vector_of(part)) return {vector, left};
     // A tile takes as long for one row as for sixteen, and about as long as five tiles of one.
     constexpr std::size_t enough = 5;
-    if (way == Way::tile || left >= enough) return {set.tile, std::min(left, kTile)};
+    const RecoverKernel vector = vector_of(part);
+    const bool tiled = way == Way::tile || (left >= enough && (vector == nullptr || tiny(part)));
+    if (tiled) return {set.tile, std::min(left, kTile)};
+    if (vector != nullptr) return {vector, left};
     return {set.single, 1};
 }
 
 std::size_t KernelChoice::workspace_floats(const PackedPart& part) const {
-    return vector_of(part) != nullptr ? vector_workspace_floats(part, set.layout)
-                                      : tile_workspace_floats(part, set.layout);
+    const std::size_t tile = tile_workspace_floats(part, set.layout);
+    if (vector_of(part) == nullptr) return tile;
+    const std::size_t vector = vector_workspace_floats(part, set.layout);
+    return tiny(part) ? std::max(tile, vector) : vector;
 }
 
 }  // namespace pibinn

@@ -32,6 +32,8 @@ struct KernelChoice {
 private:
     /// The kernel of one row at a time; null where tiles solve the part.
     RecoverKernel vector_of(const PackedPart& part) const;
+    /// Too small for vectors, where there are rows enough for a tile.
+    bool tiny(const PackedPart& part) const;
 };
 
 std::vector<std::string> kernel_choices();

@@ -95,7 +95,7 @@ static void serves_many_threads_and_tells_each_its_own_errors(const char* path) 
 
 static void refuses_what_is_wrong(const char* path) {
     pibinn_model* const model = load(FIXTURE_ONE_BIT, path);
-    pibinn_model* const other = load(FIXTURE_ONE_BIT, path);
+    pibinn_model* other = load(FIXTURE_ONE_BIT, path);
     pibinn_model* none = model;
     pibinn_workspace* workspace = NULL;
 
@@ -116,6 +116,12 @@ static void refuses_what_is_wrong(const char* path) {
     CHECK_REFUSED(pibinn_recover_in(model, NULL, y, 1, x), PIBINN_USAGE_ERROR, "workspace is NULL");
     CHECK(pibinn_workspace_new(other, &workspace) == PIBINN_OK);
     CHECK_REFUSED(pibinn_recover_in(model, workspace, y, 1, x), PIBINN_USAGE_ERROR,
+                  "another model");
+
+    /* The next model may get the address of the one that is freed. */
+    pibinn_free(other);
+    other = load(FIXTURE_FLOAT, path);
+    CHECK_REFUSED(pibinn_recover_in(other, workspace, y, 1, x), PIBINN_USAGE_ERROR,
                   "another model");
 
     y[2 * kMeasurements + 3] = NAN;

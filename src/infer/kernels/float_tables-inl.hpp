@@ -68,20 +68,27 @@ HWY_INLINE V LookUp(const GroupTable& table, VU index) {
 #endif
 }
 
-template <std::size_t kAt, std::size_t kSignals, std::size_t kUsed>
-HWY_INLINE void AddLookUp(const GroupTable (&tables)[kSignals][kUsed], VU word, V* sums) {
-    const VU index = hn::ShiftRight<kGroup * kAt>(word);
-    for (std::size_t s = 0; s < kSignals; ++s)
-        sums[s] = hn::Add(sums[s], LookUp(tables[s][kAt], index));
+/// Adds one group's entries. Those of two planes are added to each other first: where they cancel,
+/// as a ternary link of zero has it, they leave nothing behind.
+template <std::size_t kAt, std::size_t kSignals, std::size_t kPlanes, std::size_t kUsed>
+HWY_INLINE void AddLookUp(const GroupTable (&tables)[kSignals][kUsed], const VU* words, V* sums) {
+    VU index[kPlanes];
+    for (std::size_t p = 0; p < kPlanes; ++p) index[p] = hn::ShiftRight<kGroup * kAt>(words[p]);
+    for (std::size_t s = 0; s < kSignals; ++s) {
+        V entry = LookUp(tables[s][kAt], index[0]);
+        if constexpr (kPlanes == 2) entry = hn::Add(entry, LookUp(tables[s][kAt], index[1]));
+        sums[s] = kAt == 0 ? entry : hn::Add(sums[s], entry);
+    }
 }
-template <std::size_t kSignals, std::size_t kUsed, std::size_t... kAt>
-HWY_INLINE void AddLookUps(const GroupTable (&tables)[kSignals][kUsed], VU word, V* sums,
+template <std::size_t kPlanes, std::size_t kSignals, std::size_t kUsed, std::size_t... kAt>
+HWY_INLINE void AddLookUps(const GroupTable (&tables)[kSignals][kUsed], const VU* words, V* sums,
                            std::index_sequence<kAt...>) {
-    (AddLookUp<kAt>(tables, word, sums), ...);
+    (AddLookUp<kAt, kSignals, kPlanes>(tables, words, sums), ...);
 }
 
 /// q (+)= the signed sums of the rows of one word, `kUsed` groups of them, for all columns of
-/// kSignals signals: they share the words and the shifts.
+/// kSignals signals: they share the words and the shifts. A word is summed up before it is added,
+/// so that rounding grows with words and not with rows.
 template <std::size_t kSignals, std::size_t kPlanes, std::size_t kUsed>
 HWY_NOINLINE void AddWord(const PackedPart& part, const std::uint32_t* HWY_RESTRICT words,
                           const Signal* signals, std::size_t first_row) {
@@ -100,13 +107,13 @@ HWY_NOINLINE void AddWord(const PackedPart& part, const std::uint32_t* HWY_RESTR
     }
     const bool first = first_row == 0;
     for (std::size_t j = 0; j < stride; j += kLanes) {
-        V sums[kSignals];
-        for (std::size_t s = 0; s < kSignals; ++s)
-            sums[s] = first ? hn::Zero(d) : hn::Load(d, q[s] + j);
+        VU word[kPlanes];
         for (std::size_t p = 0; p < kPlanes; ++p)
-            AddLookUps(tables, hn::Load(du, words + p * plane_size + j), sums,
-                       std::make_index_sequence<kUsed>());
-        for (std::size_t s = 0; s < kSignals; ++s) hn::Store(sums[s], d, q[s] + j);
+            word[p] = hn::Load(du, words + p * plane_size + j);
+        V sums[kSignals];
+        AddLookUps<kPlanes>(tables, word, sums, std::make_index_sequence<kUsed>());
+        for (std::size_t s = 0; s < kSignals; ++s)
+            hn::Store(first ? sums[s] : hn::Add(hn::Load(d, q[s] + j), sums[s]), d, q[s] + j);
     }
 }
 

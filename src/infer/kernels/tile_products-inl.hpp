@@ -70,17 +70,31 @@ struct Tile {
         return std::rotr(word, static_cast<int>(kAt) - static_cast<int>(kShift)) & mask;
     }
 
-    template <std::size_t... kAt>
-    static HWY_INLINE void AddLookUps(const float* HWY_RESTRICT tables, std::uint32_t word, V* sums,
-                                      std::index_sequence<kAt...>) {
-        (AddLookUp(tables + kAt * kEntries * kWidth + EntryOffset<kAt * kGroup>(word), sums), ...);
+    /// One group's entries; of two planes their sum, which is nothing where they cancel.
+    template <std::size_t kAt, std::size_t kPlanes>
+    static HWY_INLINE void AddGroup(const float* HWY_RESTRICT tables, const std::uint32_t* words,
+                                    V* sums) {
+        const float* table = tables + kAt * kEntries * kWidth;
+        for (std::size_t v = 0; v < kVectors; ++v) {
+            V entry = hn::Load(D(), table + EntryOffset<kAt * kGroup>(words[0]) + v * kLanes);
+            if constexpr (kPlanes == 2)
+                entry = hn::Add(
+                    entry, hn::Load(D(), table + EntryOffset<kAt * kGroup>(words[1]) + v * kLanes));
+            sums[v] = kAt == 0 ? entry : hn::Add(sums[v], entry);
+        }
+    }
+    template <std::size_t kPlanes, std::size_t... kAt>
+    static HWY_INLINE void SumWord(const float* HWY_RESTRICT tables, const std::uint32_t* words,
+                                   V* sums, std::index_sequence<kAt...>) {
+        (AddGroup<kAt, kPlanes>(tables, words, sums), ...);
     }
     static HWY_INLINE void AddLookUp(const float* HWY_RESTRICT entry, V* sums) {
         for (std::size_t v = 0; v < kVectors; ++v)
             sums[v] = hn::Add(sums[v], hn::Load(D(), entry + v * kLanes));
     }
 
-    /// q (+)= the signed sums of `words` words, the last of which has `kLast` groups.
+    /// q (+)= the signed sums of `words` words, the last of which has `kLast` groups. Each is
+    /// summed up before it is added, as the vector kernel does it.
     template <std::size_t kPlanes, std::size_t kLast>
     static HWY_NOINLINE void AddWords(const PackedPart& part,
                                       const std::uint32_t* HWY_RESTRICT signs, std::size_t words,
@@ -90,21 +104,23 @@ struct Tile {
         const std::size_t stride = part.stride;
         const std::size_t plane_size = part.plane_size();
         for (std::size_t j = 0; j < n; ++j) {
-            V sums[kVectors];
+            V total[kVectors];
             for (std::size_t v = 0; v < kVectors; ++v)
-                sums[v] = first ? hn::Zero(D()) : hn::Load(D(), q + j * kWidth + v * kLanes);
-            const float* at = tables;
-            const std::uint32_t* word = signs + j;
-            for (std::size_t w = 1; w < words; ++w) {
+                total[v] = first ? hn::Zero(D()) : hn::Load(D(), q + j * kWidth + v * kLanes);
+            for (std::size_t w = 0; w < words; ++w) {
+                std::uint32_t word[kPlanes];
                 for (std::size_t p = 0; p < kPlanes; ++p)
-                    AddLookUps(at, word[p * plane_size], sums, std::make_index_sequence<kGroups>());
-                at += kGroups * kEntries * kWidth;
-                word += stride;
+                    word[p] = signs[p * plane_size + w * stride + j];
+                const float* at = tables + w * kGroups * kEntries * kWidth;
+                V sums[kVectors];
+                if (w + 1 < words)
+                    SumWord<kPlanes>(at, word, sums, std::make_index_sequence<kGroups>());
+                else
+                    SumWord<kPlanes>(at, word, sums, std::make_index_sequence<kLast>());
+                for (std::size_t v = 0; v < kVectors; ++v) total[v] = hn::Add(total[v], sums[v]);
             }
-            for (std::size_t p = 0; p < kPlanes; ++p)
-                AddLookUps(at, word[p * plane_size], sums, std::make_index_sequence<kLast>());
             for (std::size_t v = 0; v < kVectors; ++v)
-                hn::Store(sums[v], D(), q + j * kWidth + v * kLanes);
+                hn::Store(total[v], D(), q + j * kWidth + v * kLanes);
         }
     }
 
