@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import signal
 import subprocess
 from pathlib import Path
 
@@ -11,6 +12,11 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = Path(os.environ.get("PIBINN", ROOT / "build" / "pibinn"))
+
+# A shell that runs the tests in the background ignores Ctrl-C for them, and programs inherit that: those that are told
+# to stop would not hear it.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def run(*arguments, cwd=None, **options):
