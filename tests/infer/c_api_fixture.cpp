@@ -1,25 +1,14 @@
 #include "infer/c_api_fixture.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstdio>
-#include <cstdlib>
-#include <new>
 
+#include "infer/count_allocations.hpp"
 #include "pibinn/model.hpp"
 #include "pibinn/random.hpp"
 #include "pibinn/recoverer.hpp"
 
 namespace {
-
-std::atomic<std::size_t> allocations = 0;
-
-void* counted(std::size_t size, std::size_t alignment) {
-    ++allocations;
-    if (void* p = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment))
-        return p;
-    throw std::bad_alloc();
-}
 
 pibinn::Model some_model(fixture_kind kind) {
     pibinn::NetworkSpec spec;
@@ -39,16 +28,7 @@ pibinn::Model some_model(fixture_kind kind) {
 
 }  // namespace
 
-void* operator new(std::size_t size) { return counted(size == 0 ? 1 : size, 16); }
-void* operator new(std::size_t size, std::align_val_t alignment) {
-    return counted(size, static_cast<std::size_t>(alignment));
-}
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t) noexcept { std::free(p); }
-void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
-
-size_t fixture_allocations(void) { return allocations; }
+size_t fixture_allocations(void) { return pibinn::testing::allocations; }
 
 int fixture_write(fixture_kind kind, const char* path, float* y, float* x) {
     try {

@@ -1,44 +1,20 @@
 #include "pibinn/packed_model.hpp"
 
-#include <atomic>
 #include <cmath>
-#include <cstdlib>
-#include <new>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "infer/count_allocations.hpp"
 #include "model/cases.hpp"
 #include "model/model_parameters.hpp"
 #include "model/reference.hpp"
 #include "pibinn/error.hpp"
 
-namespace {
-
-std::atomic<std::size_t> allocations = 0;
-
-void* counted(std::size_t size, std::size_t alignment) {
-    ++allocations;
-    if (void* p = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment))
-        return p;
-    throw std::bad_alloc();
-}
-
-}  // namespace
-
-// Every allocation of this test program is counted, so that a recovery can be seen to make none.
-void* operator new(std::size_t size) { return counted(size == 0 ? 1 : size, 16); }
-void* operator new(std::size_t size, std::align_val_t alignment) {
-    return counted(size, static_cast<std::size_t>(alignment));
-}
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t) noexcept { std::free(p); }
-void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
-
 namespace pibinn {
 namespace {
 
+using testing::allocations;
 using testing::some_mask;
 using testing::some_structure;
 
