@@ -73,7 +73,7 @@ TEST_F(File, CommitReplacesTheOldContent) {
 }
 
 TEST_F(File, AFullDiskIsAnIoErrorThatSaysSo) {
-    if (!fs::exists("/dev/full")) GTEST_SKIP() << "this system has no /dev/full";
+    if (!fs::exists("/dev/full")) GTEST_SKIP() << "skipped: this system has no /dev/full";
     const Error e = error_of([] { write_file("/dev/full", "text"); });
     EXPECT_EQ(e.kind(), ErrorKind::io);
     EXPECT_NE(e.message().find("/dev/full"), std::string::npos) << e.message();

@@ -48,10 +48,10 @@ def test_code_files_stay_readable():
 def test_cxx_files_are_formatted():
     program = shutil.which("clang-format")
     if not program:
-        pytest.skip("clang-format is not installed")
+        pytest.skip("skipped: clang-format is not installed; 'make format' installs it")
     version = subprocess.run([program, "--version"], capture_output=True, text=True).stdout
     if f"version {CLANG_FORMAT_MAJOR}." not in version:
-        pytest.skip(f"needs clang-format {CLANG_FORMAT_MAJOR}, found: {version.strip()}")
+        pytest.skip(f"skipped: needs clang-format {CLANG_FORMAT_MAJOR}, found: {version.strip()}")
     result = subprocess.run(
         [program, "--dry-run", "-Werror", *map(str, cxx_files())], capture_output=True, text=True)
     files = sorted(set(re.findall(r"^(\S+?):\d+:\d+: error", result.stderr, re.MULTILINE)))

@@ -129,16 +129,22 @@ TEST(Verdict, ResponsesAreProvenUpToWhatWasAskedFor) {
     EXPECT_THROW(suggest(model, input, options, pool), Error);
 }
 
-// The noise that y has already cannot be spent on the operator as well: A' with y off by all of
-// `noise` leaves the support, and moves x_2 much further than Stab Q says.
-TEST(Verdict, StabQIsProvenForWhatNoiseIsLeftBesideTheMeasuredOne) {
+Model two_layers_on_the_identity(Activation activation, const AlignedBuffer<float>& weights) {
     Model model;
     model.spec.layers = 2;
-    model.spec.activation = Activation::soft;
+    model.spec.activation = activation;
     model.spec.weights = WeightKind::real;
     model.spec.update = Update::plain();
     model.op = Operator(Structure::dense(2, 2), {1, 0, 0, 1});
-    model.weights.assign(2, {1, 0, 0, 10});
+    model.weights.assign(2, weights);
+    model.theta.assign(2, 0);
+    return model;
+}
+
+// The noise that y has already cannot be spent on the operator as well: A' with y off by all of
+// `noise` leaves the support, and moves x_2 much further than Stab Q says.
+TEST(Verdict, StabQIsProvenForWhatNoiseIsLeftBesideTheMeasuredOne) {
+    Model model = two_layers_on_the_identity(Activation::soft, {1, 0, 0, 10});
     model.theta = {0.5000001F, 0.3188F};
     ThreadPool pool(1);
     CertificateInput input;
@@ -179,14 +185,7 @@ TEST(Verdict, StabQIsProvenForWhatNoiseIsLeftBesideTheMeasuredOne) {
 
 // Nothing can light up outside a support of all entries, whatever thresholds and noise.
 TEST(Verdict, ASupportOfAllEntriesNeedsNoThreshold) {
-    Model model;
-    model.spec.layers = 2;
-    model.spec.activation = Activation::hard;
-    model.spec.weights = WeightKind::real;
-    model.spec.update = Update::plain();
-    model.op = Operator(Structure::dense(2, 2), {1, 0, 0, 1});
-    model.weights.assign(2, {0.5F, 0, 0, 0.5F});
-    model.theta.assign(2, 0);
+    const Model model = two_layers_on_the_identity(Activation::hard, {0.5F, 0, 0, 0.5F});
     ThreadPool pool(1);
     CertificateInput input;
     input.x = signals_on_support(model, std::vector<std::uint32_t>{0, 1}, 5, 1, 1);

@@ -8,6 +8,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "infer/kernels/choose_network-inl.hpp"
 #include "infer/kernels/layer_math-inl.hpp"
 #include "infer/kernels/support_writer-inl.hpp"
 #include "infer/kernels/tile_products-inl.hpp"
@@ -149,24 +150,13 @@ struct TileLayers {
     }
 };
 
-template <std::size_t kWidth>
-void RecoverTile(const RecoverArgs& args) {
-    const PackedPart& part = args.part;
-    switch (part.activation) {
-        case Activation::soft:
-            return part.plain ? TileLayers<kWidth, true, Activation::soft>::Run(args)
-                              : TileLayers<kWidth, false, Activation::soft>::Run(args);
-        case Activation::hard:
-            return part.plain ? TileLayers<kWidth, true, Activation::hard>::Run(args)
-                              : TileLayers<kWidth, false, Activation::hard>::Run(args);
-        case Activation::relu:
-            return part.plain ? TileLayers<kWidth, true, Activation::relu>::Run(args)
-                              : TileLayers<kWidth, false, Activation::relu>::Run(args);
-    }
-}
+template <bool kPlain, Activation kActivation>
+using SixteenRows = TileLayers<kTile, kPlain, kActivation>;
+template <bool kPlain, Activation kActivation>
+using OneRow = TileLayers<1, kPlain, kActivation>;
 
 KernelSet TileKernels() {
-    return {kLayout, kShortLayout, {}, &RecoverTile<kTile>, &RecoverTile<1>};
+    return {kLayout, kShortLayout, {}, &Recover<SixteenRows>, &Recover<OneRow>};
 }
 
 }  // namespace pibinn::HWY_NAMESPACE

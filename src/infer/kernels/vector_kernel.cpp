@@ -9,6 +9,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "infer/kernels/choose_network-inl.hpp"
 #include "infer/kernels/float_tables-inl.hpp"
 #include "infer/kernels/layer_math-inl.hpp"
 #include "infer/kernels/residual-inl.hpp"
@@ -141,22 +142,6 @@ struct ShortRows {
     }
 };
 #endif
-
-template <template <bool, Activation> class Rows>
-void Recover(const RecoverArgs& args) {
-    const bool plain = args.part.plain;
-    switch (args.part.activation) {
-        case Activation::soft:
-            return plain ? Rows<true, Activation::soft>::Run(args)
-                         : Rows<false, Activation::soft>::Run(args);
-        case Activation::hard:
-            return plain ? Rows<true, Activation::hard>::Run(args)
-                         : Rows<false, Activation::hard>::Run(args);
-        case Activation::relu:
-            return plain ? Rows<true, Activation::relu>::Run(args)
-                         : Rows<false, Activation::relu>::Run(args);
-    }
-}
 
 VectorKernels FindVectorKernels() {
     VectorKernels found;
