@@ -57,12 +57,16 @@ public:
     /// One signal, or a few rows, on the caller's thread and without allocation.
     void recover(std::span<const float> y, std::span<float> x, Workspace& workspace) const;
     void recover(ConstBatchView y, BatchView x, Workspace& workspace) const;
-    /// A batch over all threads; with `every_layer`, x_1 .. x_K too.
+    /// A batch over all threads, into the caller's memory; both without gaps between rows where the
+    /// network is repeated.
+    void recover(ConstBatchView y, BatchView x, ThreadPool& pool) const;
+    /// The same into memory of its own; with `every_layer`, x_1 .. x_K too.
     Batch recover(ConstBatchView y, ThreadPool& pool,
                   std::vector<Batch>* every_layer = nullptr) const;
 
 private:
     struct State;
+    void recover_rows(ConstBatchView y, BatchView x, ThreadPool& pool, float* every_layer) const;
     std::unique_ptr<const State> state_;
 };
 

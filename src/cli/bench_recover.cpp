@@ -157,7 +157,7 @@ std::vector<BenchResult> throughput_of(Pair& pair, const std::string& kernel, st
     const auto timed = threads == 1 ? processor_runs : one_run;
     Field field;
     field.ours = result_of("throughput", c, packed, c.y.rows(), threads);
-    field.turns = {timed([&] { packed.recover(c.y, pool); })};
+    field.turns = {timed([&] { packed.recover(c.y, x, pool); })};
     for (Peers::Entry& entry : peers.entries())
         field.add(field.ours, entry.name, entry.error, timed([&] {
                       pool.run(threads, [&](std::size_t t) {
@@ -170,13 +170,13 @@ std::vector<BenchResult> throughput_of(Pair& pair, const std::string& kernel, st
     if (threads > 1)
         field.add(field.ours, "ours, 1 thread",
                   relative_difference(ours.values(), packed.recover(c.y, one).values()),
-                  one_run([&] { packed.recover(c.y, one); }));
+                  one_run([&] { packed.recover(c.y, x, one); }));
     std::optional<PackedModel> fast;
     if (pair.accelerated) {
         fast.emplace(pair.accelerated->model, kernel);
         field.add(result_of("throughput", *pair.accelerated, *fast, c.y.rows(), threads),
                   "ours, plain", std::nullopt,
-                  timed([&] { fast->recover(pair.accelerated->y, pool); }));
+                  timed([&] { fast->recover(pair.accelerated->y, x, pool); }));
     }
     std::vector<BenchResult> results =
         field.run(options.seconds, static_cast<double>(c.y.rows()), false);

@@ -101,7 +101,7 @@ std::vector<PackedPart> pack_parts(const Model& model, const SignLayout& layout)
         part.col = col;
         part.activation = spec.activation;
         part.residual_threshold = spec.update.residual_threshold;
-        part.plain = !spec.update.momentum && !spec.update.onsager;
+        part.plain = !spec.update.momentum && !spec.update.onsager && spec.delta == 1;
         part.delta = static_cast<float>(spec.delta);
         part.planes = spec.weights == WeightKind::ternary ? 2 : 1;
         part.words =

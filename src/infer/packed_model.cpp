@@ -115,24 +115,35 @@ void PackedModel::recover(ConstBatchView y, BatchView x, Workspace& workspace) c
         }
 }
 
-Batch PackedModel::recover(ConstBatchView y, ThreadPool& pool,
-                           std::vector<Batch>* every_layer) const {
+void PackedModel::recover_rows(ConstBatchView y, BatchView x, ThreadPool& pool,
+                               float* every_layer) const {
     require_width(y.cols, measurements());
-    ensure(state_->repeat == 1 || y.contiguous(), "a repeated network needs batches without gaps");
-    Batch x(y.rows, entries());
-    AlignedBuffer<float> layers(every_layer == nullptr ? 0 : x.size() * this->layers());
+    ensure(x.rows == y.rows && x.cols == entries(), "signals that do not fit the measurements");
     const std::size_t repeat = state_->repeat;
-    const ConstBatchView folded(y.data, y.rows * repeat, state_->m,
-                                repeat == 1 ? y.stride : state_->m);
-    const BatchView out(x.data(), y.rows * repeat, state_->n);
-    pool.run_chunks(folded.rows, rows_per_task(folded.rows, pool.threads()),
+    ensure(repeat == 1 || (y.contiguous() && x.contiguous()),
+           "a repeated network needs batches without gaps");
+    // The repetitions of one row are rows of their own.
+    const ConstBatchView in(y.data, y.rows * repeat, state_->m, repeat == 1 ? y.stride : state_->m);
+    const BatchView out(x.data, y.rows * repeat, state_->n, repeat == 1 ? x.stride : state_->n);
+    pool.run_chunks(in.rows, rows_per_task(in.rows, pool.threads()),
                     [&](std::size_t, std::size_t begin, std::size_t end) {
                         AlignedBuffer<float> floats(state_->workspace);
                         state_->recover_rows(
-                            folded.row_range(begin, end), out.row_range(begin, end),
-                            layers.empty() ? nullptr : layers.data() + begin * state_->n, x.size(),
-                            floats.data());
+                            in.row_range(begin, end), out.row_range(begin, end),
+                            every_layer == nullptr ? nullptr : every_layer + begin * state_->n,
+                            x.rows * x.cols, floats.data());
                     });
+}
+
+void PackedModel::recover(ConstBatchView y, BatchView x, ThreadPool& pool) const {
+    recover_rows(y, x, pool, nullptr);
+}
+
+Batch PackedModel::recover(ConstBatchView y, ThreadPool& pool,
+                           std::vector<Batch>* every_layer) const {
+    Batch x(y.rows, entries());
+    AlignedBuffer<float> layers(every_layer == nullptr ? 0 : x.size() * this->layers());
+    recover_rows(y, x, pool, layers.empty() ? nullptr : layers.data());
     if (every_layer != nullptr) {
         every_layer->assign(this->layers(), Batch(x.rows(), x.cols()));
         for (std::size_t k = 0; k < this->layers(); ++k)

@@ -38,7 +38,7 @@ struct PackedPart {
 
     Activation activation = Activation::soft;
     bool residual_threshold = false;
-    bool plain = true;  ///< neither momentum nor Onsager term
+    bool plain = true;  ///< neither momentum nor Onsager term, and delta is 1
     float delta = 1;
     std::vector<PackedLayer> layers;
 

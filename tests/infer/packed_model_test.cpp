@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <hwy/targets.h>
 
 #include "infer/count_allocations.hpp"
 #include "model/cases.hpp"
@@ -76,10 +77,21 @@ const std::vector<Case>& cases() {
                                                                             {200, 130},
                                                                             {333, 65}})
             for (auto weights : {WeightKind::one_bit, WeightKind::ternary})
-                add(fmt::format("{}x{} {}", m, n, to_string(weights)), Structure::dense(m, n),
-                    // One row and many columns make the accelerated update blow up, and with it any
-                    // rounding.
-                    spec_of(weights, m == 1 ? Update::plain() : Update::accelerated()));
+                for (auto update : {Update::plain(), Update::accelerated()})
+                    // Few rows and many columns make the accelerated update blow up, and with it
+                    // any rounding.
+                    if (n <= 3 * m || update.is_plain())
+                        add(fmt::format("{}x{} {} {}", m, n, to_string(weights), to_string(update)),
+                            Structure::dense(m, n), spec_of(weights, update));
+        // As many columns as a byte can tell apart, and more. Large networks of such weights
+        // amplify errors, hence two layers.
+        for (auto [m, n] : std::vector<std::pair<std::size_t, std::size_t>>{
+                 {40, 256}, {67, 257}, {150, 300}, {150, 520}})
+            for (auto update : {Update::plain(), Update::accelerated()}) {
+                NetworkSpec wide = spec_of(WeightKind::one_bit, update);
+                wide.layers = 2;
+                add(fmt::format("{}x{} {}", m, n, to_string(update)), Structure::dense(m, n), wide);
+            }
         // So many rows that one chain of additions would round too much.
         NetworkSpec tall = spec_of(WeightKind::one_bit, Update::accelerated());
         tall.layers = 2;
@@ -169,6 +181,9 @@ TEST_P(EveryKernel, GivesARowTheSameBitsInAnyCompany) {
         const PackedModel set(model, GetParam().substr(GetParam().find('/') + 1));
         const Batch together = packed.recover(y, one);
         EXPECT_EQ(together, packed.recover(y, three));
+        Batch given(y.rows(), together.cols());
+        packed.recover(y, given, three);
+        EXPECT_EQ(together, given);
         if (!rounds_to_16_bits) {
             EXPECT_EQ(together, set.recover(y, one));
         }
@@ -207,6 +222,20 @@ std::string kernel_test_name(const ::testing::TestParamInfo<std::string>& info) 
 
 INSTANTIATE_TEST_SUITE_P(PackedModel, EveryKernel, ::testing::ValuesIn(packed_kernels()),
                          kernel_test_name);
+
+TEST(PackedModel, NeedsNoInstructionThatCompressesBytes) {
+    ThreadPool pool(1);
+    for (const Case& c : cases()) {
+        SCOPED_TRACE(c.name);
+        const Model model = some_model(c, 7);
+        const Batch y = some_measurements(model, 5, 9);
+        const Batch expected = PackedModel(model).recover(y, pool);
+        hwy::SetSupportedTargetsForTest(hwy::SupportedTargets() & ~HWY_AVX3_DL);
+        const PackedModel without(model);
+        hwy::SetSupportedTargetsForTest(0);
+        EXPECT_EQ(expected, without.recover(y, pool));
+    }
+}
 
 TEST(PackedModel, OfTwentyOneBitLayersStaysUnderFortyKilobytes) {
     NetworkSpec spec;

@@ -10,6 +10,12 @@ namespace pibinn {
 /// Signals that a tile holds side by side.
 constexpr std::size_t kTile = 16;
 
+/// Signals that the kernels of one row at a time take through a layer in turns, so that the end of
+/// one does not wait for its beginning. Two to eight did about as well at 50 x 100.
+constexpr std::size_t kTurns = 4;
+/// Their list of 256 columns that are not zero, with room for a vector behind it.
+constexpr std::size_t kListBytes = 256 + 64;
+
 /// Some rows on their way through all layers of one part.
 struct RecoverArgs {
     const PackedPart& part;
@@ -47,6 +53,7 @@ VectorKernels vector_kernels(std::int64_t target);
 
 /// What kernels of one row at a time need for a part, and what those of tiles need.
 std::size_t vector_workspace_floats(const PackedPart& part, const SignLayout& layout);
+std::size_t vector_signal_floats(const PackedPart& part, const SignLayout& layout);
 std::size_t tile_workspace_floats(const PackedPart& part, const SignLayout& layout);
 
 }  // namespace pibinn

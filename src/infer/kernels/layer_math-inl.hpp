@@ -39,18 +39,28 @@ HWY_INLINE V Residual(V p1, V p2, V y, V before, V one_and_beta, V beta, V omega
     return hn::MulAdd(omega, before, gain);
 }
 
-/// z = delta (x1 + beta (x1 - x2)) - scale q
+/// z = delta (x1 + beta (x1 - x2)) - scale q; in a plain network x1 - scale q.
 template <bool kPlain, class V>
 HWY_INLINE V Input(V x1, V x2, V q, V delta, V beta, V scale) {
-    const V v = kPlain ? x1 : hn::MulAdd(beta, hn::Sub(x1, x2), x1);
+    if constexpr (kPlain) return hn::NegMulAdd(scale, q, x1);
+    const V v = hn::MulAdd(beta, hn::Sub(x1, x2), x1);
     return hn::NegMulAdd(scale, q, hn::Mul(delta, v));
+}
+
+/// z within +-tau, which is not negative.
+template <class V>
+HWY_INLINE V Clamp(V z, V tau) {
+#if HWY_TARGET <= HWY_AVX3
+    // The smaller absolute value with the sign of z: one instruction for two.
+    if constexpr (sizeof(V) == 64) return V{_mm512_range_ps(z.raw, tau.raw, 2)};
+#endif
+    return hn::Min(hn::Max(z, hn::Neg(tau)), tau);
 }
 
 template <Activation kActivation, class V>
 HWY_INLINE V Activate(V z, V tau) {
     const hn::DFromV<V> d;
-    if constexpr (kActivation == Activation::soft)
-        return hn::Sub(z, hn::Min(hn::Max(z, hn::Neg(tau)), tau));
+    if constexpr (kActivation == Activation::soft) return hn::Sub(z, Clamp(z, tau));
     if constexpr (kActivation == Activation::hard)
         return hn::IfThenElseZero(hn::Ge(hn::Abs(z), tau), z);
     return hn::Max(z, hn::Zero(d));

@@ -88,27 +88,30 @@ HWY_NOINLINE void AddShortWords(const PackedPart& part, const std::uint16_t* HWY
     }
 }
 
-/// q = B^T r with the signs B of one layer, to about four digits.
-template <std::size_t kSignals>
-struct ShortProduct {
-    static_assert(kSignals == 1);
-    using Add = void (*)(const PackedPart&, const std::uint16_t*, const float*, float*, bool);
-    Add add[kShortWords];  ///< one word, two, and so on
+/// x of a layer from its r, to about four digits.
+template <bool kPlain, Activation kActivation>
+class ShortLayers {
+public:
+    explicit ShortLayers(const PackedPart& part)
+        : ShortLayers(part.planes, std::make_index_sequence<kShortWords>()) {}
 
-    explicit ShortProduct(const PackedPart& part)
-        : ShortProduct(part.planes, std::make_index_sequence<kShortWords>()) {}
-    template <std::size_t... kAt>
-    ShortProduct(std::size_t planes, std::index_sequence<kAt...>)
-        : add{(planes == 1 ? &AddShortWords<1, kAt + 1> : &AddShortWords<2, kAt + 1>)...} {}
-
-    HWY_INLINE void operator()(const PackedPart& part, const std::uint32_t* signs,
-                               const Signal* signals) const {
+    HWY_INLINE void operator()(const PackedPart& part, std::size_t k, const std::uint32_t* signs,
+                               Signal& signal) const {
         const auto* words = reinterpret_cast<const std::uint16_t*>(signs);
         for (std::size_t w = 0; w < part.words; w += kShortWords)
-            add[std::min(kShortWords, part.words - w) - 1](
-                part, words + w * part.stride, signals[0].r + w * kShortLayout.rows_per_word(),
-                signals[0].q, w == 0);
+            add_[std::min(kShortWords, part.words - w) - 1](
+                part, words + w * part.stride, signal.r + w * kShortLayout.rows_per_word(),
+                signal.q, w == 0);
+        FinishLayer<kPlain, kActivation>(part, k, signal);
     }
+
+private:
+    using Add = void (*)(const PackedPart&, const std::uint16_t*, const float*, float*, bool);
+    Add add_[kShortWords];  ///< one word, two, and so on
+
+    template <std::size_t... kAt>
+    ShortLayers(std::size_t planes, std::index_sequence<kAt...>)
+        : add_{(planes == 1 ? &AddShortWords<1, kAt + 1> : &AddShortWords<2, kAt + 1>)...} {}
 };
 
 #endif

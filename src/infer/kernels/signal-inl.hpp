@@ -8,11 +8,15 @@
 #define PIBINN_INFER_SIGNAL_INL
 #endif
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
+#include <utility>
 
 #include <hwy/highway.h>
 
+#include "infer/kernels/kernels.hpp"
 #include "infer/kernels/layer_math-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -26,13 +30,40 @@ using V = hn::Vec<D>;
 using VU = hn::Vec<DU>;
 constexpr std::size_t kLanes = HWY_TARGET <= HWY_AVX3 ? 16 : 8;
 
-/// One signal on its way. Whatever stands behind row m - 1 is zero in r and anything in p.
+/// f(0), f(1) .. f(kCount - 1) with numbers that the compiler knows, so that arrays of vectors
+/// which they index stay in registers.
+template <class F, std::size_t... kAt>
+HWY_INLINE void ForEach(const F& f, std::index_sequence<kAt...>) {
+    (f(std::integral_constant<std::size_t, kAt>()), ...);
+}
+template <std::size_t kCount, class F>
+HWY_INLINE void ForEach(const F& f) {
+    ForEach(f, std::make_index_sequence<kCount>());
+}
+
+/// One signal on its way. Whatever stands behind row m - 1 is zero, behind entry n - 1 anything.
 struct Signal {
     float *y, *p1, *p2, *r;  ///< rows
     float *x1, *x2, *q;      ///< columns
-    std::uint32_t* support;  ///< of x1
-    std::size_t count;       ///< entries of the support
+    std::uint8_t* alive;     ///< a bit for every column: x1 is not zero there
     float total;             ///< the sum of |r|
+
+    Signal() = default;
+    /// In the memory from `at` on, vector_signal_floats() of it. Signals that take turns share the
+    /// `scratch`, of padded rows and columns: what is small stays in the cache.
+    Signal(const PackedPart& part, const float* measured, float* at, float* scratch)
+        : y(at), total(0) {
+        const std::size_t rows = part.padded_rows(kLayout);
+        p1 = part.plain ? scratch : y + 2 * rows;
+        p2 = part.plain ? scratch : y + 3 * rows;
+        r = y + rows;
+        x1 = r + (part.plain ? rows : 3 * rows);
+        x2 = x1 + (part.plain ? 0 : part.stride);
+        q = scratch + rows;
+        alive = reinterpret_cast<std::uint8_t*>(x2 + part.stride);
+        std::fill_n(y, vector_signal_floats(part, kLayout), 0.0F);
+        std::copy_n(measured, part.m, y);
+    }
 };
 
 #endif

@@ -46,9 +46,17 @@ TileSpace::TileSpace(const PackedPart& part, const SignLayout& layout, std::size
     end = at;
 }
 
+std::size_t vector_signal_floats(const PackedPart& part, const SignLayout& layout) {
+    // Measurements, residual and entries; where there is momentum, what was before; and a bit for
+    // every column.
+    return (part.plain ? 2 : 4) * part.padded_rows(layout) + (part.plain ? 1 : 2) * part.stride +
+           lines((part.stride + 31) / 32 + 1);
+}
+
 std::size_t vector_workspace_floats(const PackedPart& part, const SignLayout& layout) {
-    // A pair of signals: four arrays of rows, three of columns, a support with a vector of room.
-    return 2 * (4 * part.padded_rows(layout) + 4 * part.stride + kLine);
+    const std::size_t lists = (part.n + 255) / 256;
+    return kTurns * vector_signal_floats(part, layout) + part.padded_rows(layout) + part.stride +
+           lists * (kListBytes + sizeof(std::uint8_t*)) / sizeof(float) + kLine;
 }
 
 std::size_t tile_workspace_floats(const PackedPart& part, const SignLayout& layout) {

@@ -1,0 +1,74 @@
+// From B^T r to the entries of x. Included once for every target.
+
+#if defined(PIBINN_INFER_ENTRIES_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef PIBINN_INFER_ENTRIES_INL
+#undef PIBINN_INFER_ENTRIES_INL
+#else
+#define PIBINN_INFER_ENTRIES_INL
+#endif
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include <hwy/highway.h>
+
+#include "infer/kernels/layer_math-inl.hpp"
+#include "infer/kernels/signal-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace pibinn::HWY_NAMESPACE {
+
+#if HWY_TARGET <= HWY_AVX2
+
+/// x of a layer, one vector after the other: over the one before, or with momentum over the one before last.
+template <bool kPlain, Activation kActivation>
+struct EntryStep {
+    V delta, beta, scale, tau;
+    const float* x1;
+    float* x2;
+    std::uint8_t* alive;
+
+    EntryStep(const PackedPart& part, const PackedLayer& layer, const Signal& signal)
+        : delta(hn::Set(D(), part.delta)),
+          beta(hn::Set(D(), layer.beta)),
+          scale(hn::Set(D(), layer.scale)),
+          tau(hn::Set(D(), part.residual_threshold ? layer.theta * signal.total : layer.theta)),
+          x1(signal.x1),
+          x2(kPlain ? signal.x1 : signal.x2),
+          alive(signal.alive) {}
+
+    HWY_INLINE void Finish(std::size_t j, V q) {
+        const D d;
+        const V before = hn::Load(d, x1 + j);
+        const V z =
+            Input<kPlain>(before, kPlain ? before : hn::Load(d, x2 + j), q, delta, beta, scale);
+        const V x = Activate<kActivation>(z, tau);
+        hn::Store(x, d, x2 + j);
+        hn::StoreMaskBits(d, hn::Ne(x, hn::Zero(d)), alive);
+        alive += kLanes / 8;
+    }
+
+    static void Close(Signal& signal) {
+        if constexpr (!kPlain) std::swap(signal.x1, signal.x2);
+    }
+};
+
+/// x of layer k from q.
+template <bool kPlain, Activation kActivation>
+HWY_NOINLINE void FinishLayer(const PackedPart& part, std::size_t k, Signal& signal) {
+    const float* scales = part.layer_scales(k);
+    EntryStep<kPlain, kActivation> step(part, part.layers[k], signal);
+    for (std::size_t j = 0; j < part.stride; j += kLanes) {
+        if (scales != nullptr) step.scale = hn::Load(D(), scales + j);
+        step.Finish(j, hn::Load(D(), signal.q + j));
+    }
+    step.Close(signal);
+}
+
+#endif
+
+}  // namespace pibinn::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
