@@ -21,17 +21,18 @@ namespace pibinn::HWY_NAMESPACE {
 
 #if HWY_TARGET <= HWY_AVX2
 
-/// x of a layer, one vector after the other: over the one before, or with momentum over the one before last.
+/// x of a layer, one vector after the other: over the one before, or with momentum over the one
+/// before last.
 template <bool kPlain, Activation kActivation>
 struct EntryStep {
-    V delta, beta, scale, tau;
+    LayerInput<D> input;
+    V scale, tau;
     const float* x1;
     float* x2;
     std::uint8_t* alive;
 
     EntryStep(const PackedPart& part, const PackedLayer& layer, const Signal& signal)
-        : delta(hn::Set(D(), part.delta)),
-          beta(hn::Set(D(), layer.beta)),
+        : input(part, layer),
           scale(hn::Set(D(), layer.scale)),
           tau(hn::Set(D(), part.residual_threshold ? layer.theta * signal.total : layer.theta)),
           x1(signal.x1),
@@ -42,7 +43,7 @@ struct EntryStep {
         const D d;
         const V before = hn::Load(d, x1 + j);
         const V z =
-            Input<kPlain>(before, kPlain ? before : hn::Load(d, x2 + j), q, delta, beta, scale);
+            input.template Of<kPlain>(before, kPlain ? before : hn::Load(d, x2 + j), q, scale);
         const V x = Activate<kActivation>(z, tau);
         hn::Store(x, d, x2 + j);
         hn::StoreMaskBits(d, hn::Ne(x, hn::Zero(d)), alive);

@@ -40,12 +40,21 @@ HWY_INLINE V Residual(V p1, V p2, V y, V before, V one_and_beta, V beta, V omega
 }
 
 /// z = delta (x1 + beta (x1 - x2)) - scale q; in a plain network x1 - scale q.
-template <bool kPlain, class V>
-HWY_INLINE V Input(V x1, V x2, V q, V delta, V beta, V scale) {
-    if constexpr (kPlain) return hn::NegMulAdd(scale, q, x1);
-    const V v = hn::MulAdd(beta, hn::Sub(x1, x2), x1);
-    return hn::NegMulAdd(scale, q, hn::Mul(delta, v));
-}
+template <class D>
+struct LayerInput {
+    using V = hn::Vec<D>;
+    V now, before;  ///< factors of x1 and x2
+
+    LayerInput(const PackedPart& part, const PackedLayer& layer)
+        : now(hn::Set(D(), part.delta * (1.0F + layer.beta))),
+          before(hn::Set(D(), part.delta * layer.beta)) {}
+
+    template <bool kPlain>
+    HWY_INLINE V Of(V x1, V x2, V q, V scale) const {
+        if constexpr (kPlain) return hn::NegMulAdd(scale, q, x1);
+        return hn::NegMulAdd(scale, q, hn::NegMulAdd(before, x2, hn::Mul(now, x1)));
+    }
+};
 
 /// z within +-tau, which is not negative.
 template <class V>

@@ -51,7 +51,9 @@ constexpr ByteNumbers kByteNumbers;
 #if HWY_TARGET <= HWY_AVX3
 
 /// Where an instruction for it exists.
-__attribute__((target("avx512vbmi2"))) inline std::uint8_t* CompressBytes(const std::uint8_t* alive, std::size_t columns, std::uint8_t* to) {
+__attribute__((target("avx512vbmi2"))) inline std::uint8_t* CompressBytes(const std::uint8_t* alive,
+                                                                          std::size_t columns,
+                                                                          std::uint8_t* to) {
     const std::uint8_t* numbers = kByteNumbers.values;
     const auto add = [&](std::uint64_t bits) __attribute__((target("avx512vbmi2"))) {
         _mm512_storeu_si512(to, _mm512_maskz_compress_epi8(bits, _mm512_load_si512(numbers)));
@@ -67,9 +69,12 @@ __attribute__((target("avx512vbmi2"))) inline std::uint8_t* CompressBytes(const 
 }
 
 /// Sixteen at a time, elsewhere.
-inline std::uint8_t* CompressWords(const std::uint8_t* alive, std::size_t columns, std::uint8_t* to) {
+inline std::uint8_t* CompressWords(const std::uint8_t* alive, std::size_t columns,
+                                   std::uint8_t* to) {
     for (std::size_t j = 0; j < columns; j += 16) {
-        const auto bits = static_cast<std::uint16_t>(AliveBits(alive + j / 64 * 8, std::min<std::size_t>(64, columns - j / 64 * 64)) >> j % 64);
+        const auto bits = static_cast<std::uint16_t>(
+            AliveBits(alive + j / 64 * 8, std::min<std::size_t>(64, columns - j / 64 * 64)) >>
+            j % 64);
         const __m512i numbers = _mm512_cvtepu8_epi32(
             _mm_load_si128(reinterpret_cast<const __m128i*>(kByteNumbers.values + j)));
         _mm_storeu_si128(reinterpret_cast<__m128i*>(to),
@@ -83,8 +88,8 @@ inline std::uint8_t* CompressWords(const std::uint8_t* alive, std::size_t column
 
 inline std::uint8_t* CountBits(const std::uint8_t* alive, std::size_t columns, std::uint8_t* to) {
     for (std::size_t j = 0; j < columns; j += 64)
-        for (std::uint64_t bits = AliveBits(alive + j / 8, std::min<std::size_t>(64, columns - j)); bits != 0;
-             bits &= bits - 1)
+        for (std::uint64_t bits = AliveBits(alive + j / 8, std::min<std::size_t>(64, columns - j));
+             bits != 0; bits &= bits - 1)
             *to++ = static_cast<std::uint8_t>(j + static_cast<std::size_t>(std::countr_zero(bits)));
     return to;
 }

@@ -23,17 +23,16 @@ namespace pibinn::HWY_NAMESPACE {
 
 /// p[l] += p[l + half], halving down to one: the order in which a tile adds its partial sums.
 HWY_INLINE float SumLanes(V v) {
-    HWY_ALIGN float p[kLanes];
-    hn::Store(v, D(), p);
     const hn::CappedTag<float, 4> four;
     const hn::CappedTag<float, 8> eight;
-    auto half = hn::Load(eight, p);
 #if HWY_TARGET <= HWY_AVX3
-    half = hn::Add(half, hn::Load(eight, p + 8));
+    const auto half = hn::Add(hn::LowerHalf(eight, v), hn::UpperHalf(eight, v));
+#else
+    const auto half = v;
 #endif
-    const auto quarter = hn::Add(hn::LowerHalf(four, half), hn::UpperHalf(four, half));
-    hn::Store(quarter, four, p);
-    return (p[0] + p[2]) + (p[1] + p[3]);
+    auto sum = hn::Add(hn::LowerHalf(four, half), hn::UpperHalf(four, half));
+    sum = hn::Add(sum, hn::Shuffle1032(sum));
+    return hn::GetLane(hn::Add(sum, hn::Shuffle2301(sum)));
 }
 
 /// From A x, rows i .. i + kLanes - 1 of it, to r.

@@ -84,8 +84,7 @@ struct TileLayers {
     static HWY_NOINLINE void NextEntries(TileSpace& s, const PackedPart& part,
                                          const PackedLayer& layer, const float* scales) {
         const D d;
-        const V delta = hn::Set(d, part.delta);
-        const V beta = hn::Set(d, layer.beta);
+        const LayerInput<D> input(part, layer);
         const V one = hn::Set(d, 1.0F);
         const std::size_t n = part.n;
         const float* HWY_RESTRICT x1 = s.x1;
@@ -103,8 +102,8 @@ struct TileLayers {
             if (scales != nullptr) scale = hn::Set(d, scales[j]);
             for (std::size_t v = 0; v < T::kVectors; ++v) {
                 const std::size_t at = j * kWidth + v * kLanes;
-                const V z = Input<kPlain>(hn::Load(d, x1 + at), hn::Load(d, x2 + at),
-                                          hn::Load(d, q + at), delta, beta, scale);
+                const V z = input.template Of<kPlain>(hn::Load(d, x1 + at), hn::Load(d, x2 + at),
+                                                      hn::Load(d, q + at), scale);
                 const V x = Activate<kActivation>(z, tau[v]);
                 hn::Store(x, d, x2 + at);
                 const auto alive = hn::Ne(x, hn::Zero(d));
