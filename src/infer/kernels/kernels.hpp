@@ -13,8 +13,10 @@ constexpr std::size_t kTile = 16;
 /// Signals that the kernels of one row at a time take through a layer in turns, so that the end of
 /// one does not wait for its beginning. Two to eight did about as well at 50 x 100.
 constexpr std::size_t kTurns = 4;
-/// Their list of 256 columns that are not zero, with room for a vector behind it.
-constexpr std::size_t kListBytes = 256 + 64;
+/// Columns that one of their lists of entries is for, as many as a byte can tell apart, and the
+/// bytes of such a list, with room for a vector behind it.
+constexpr std::size_t kListed = 256;
+constexpr std::size_t kListBytes = kListed + 64;
 
 /// Some rows on their way through all layers of one part.
 struct RecoverArgs {

@@ -54,7 +54,7 @@ std::size_t vector_signal_floats(const PackedPart& part, const SignLayout& layou
 }
 
 std::size_t vector_workspace_floats(const PackedPart& part, const SignLayout& layout) {
-    const std::size_t lists = (part.n + 255) / 256;
+    const std::size_t lists = (part.n + kListed - 1) / kListed;
     return kTurns * vector_signal_floats(part, layout) + part.padded_rows(layout) + part.stride +
            lists * (kListBytes + sizeof(std::uint8_t*)) / sizeof(float) + kLine;
 }
