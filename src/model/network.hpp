@@ -32,6 +32,9 @@ public:
                     RowLoss loss, std::span<const float> row_weights, ParameterStore& gradient,
                     ThreadPool& pool);
 
+    /// How wide a ramp `gradient` takes a hard threshold's jump for (LayerScalars); at first 0.
+    void set_ramp(double ramp) { ramp_ = static_cast<float>(ramp); }
+
 protected:
     Network(NetworkSpec spec, const Operator& op, Backend& backend);
 
@@ -55,6 +58,7 @@ protected:
     std::size_t repeat_ = 1;  ///< repetitions folded into rows
     std::size_t signal_cols_ = 0;
     std::size_t measurement_cols_ = 0;
+    float ramp_ = 0;
 
 private:
     /// Cuts rows into passes and deals them to a fixed number of lanes, each working through its

@@ -37,6 +37,7 @@ Trainer::Trainer(const Problem& problem, const NetworkSpec& spec, const Recipe& 
       gradient_(network_->layout()),
       optimiser_(network_->layout()) {
     recipe_.validate(spec_);
+    network_->set_ramp(recipe_.ramp);
     const std::size_t rows = problem_.train.x.rows();
     validation_rows_ =
         static_cast<std::size_t>(std::lround(recipe_.validation * static_cast<double>(rows)));
@@ -97,9 +98,9 @@ void Trainer::run_epoch() {
     const auto start = Clock::now();
     const Stage& stage = recipe_.stages[state_.stage];
     const std::size_t number = state_.history.size();
-    augment_epoch(recipe_.augment, problem_, seed_, number, epoch_set_, pool_);
+    const std::size_t count = problem_.train.x.rows() - validation_rows_;
+    augment_epoch(recipe_.augment, problem_, count, seed_, number, epoch_set_, pool_);
 
-    const std::size_t count = epoch_set_.x.rows() - validation_rows_;
     EpochRecord record;
     record.stage = state_.stage;
     record.epoch = number + 1;

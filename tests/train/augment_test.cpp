@@ -20,9 +20,9 @@ TEST(Augment, KeepsMagnitudesAndMeasuresAnew) {
     Problem problem = small_problem(pool);
     for (auto augment : {Augment::signs, Augment::roll}) {
         DataSet set;
-        augment_epoch(augment, problem, 1, 0, set, pool);
+        augment_epoch(augment, problem, problem.train.x.rows(), 1, 0, set, pool);
         DataSet other;
-        augment_epoch(augment, problem, 1, 1, other, pool);
+        augment_epoch(augment, problem, problem.train.x.rows(), 1, 1, other, pool);
         EXPECT_NE(set.x, other.x) << "epochs must differ";
         EXPECT_EQ(problem.op.apply(set.x, pool), set.y);
         for (std::size_t i = 0; i < set.x.rows(); ++i) {
@@ -38,7 +38,7 @@ TEST(Augment, KeepsMagnitudesAndMeasuresAnew) {
     }
     problem.noise_std = 0.1;
     DataSet noisy;
-    augment_epoch(Augment::noise, problem, 1, 0, noisy, pool);
+    augment_epoch(Augment::noise, problem, problem.train.x.rows(), 1, 0, noisy, pool);
     EXPECT_EQ(noisy.x, problem.train.x);
     EXPECT_NE(noisy.y, problem.train.y);
 }
@@ -52,9 +52,9 @@ TEST(Augment, DrawsNoiseAndArtefactsOfSignalsAfreshEveryEpoch) {
     problem.train_disturbance.noise_std = 0.01;
     EXPECT_NE(data_fingerprint(problem), before);
     DataSet first, second, again;
-    augment_epoch(Augment::noise, problem, 1, 0, first, pool);
-    augment_epoch(Augment::noise, problem, 1, 1, second, pool);
-    augment_epoch(Augment::noise, problem, 1, 0, again, pool);
+    augment_epoch(Augment::noise, problem, problem.train.x.rows(), 1, 0, first, pool);
+    augment_epoch(Augment::noise, problem, problem.train.x.rows(), 1, 1, second, pool);
+    augment_epoch(Augment::noise, problem, problem.train.x.rows(), 1, 0, again, pool);
     EXPECT_EQ(first.x, problem.train.x) << "the target stays clean";
     EXPECT_NE(first.y, second.y);
     EXPECT_EQ(first.y, again.y);
@@ -71,7 +71,7 @@ TEST(Augment, TurnsSegmentsAroundByChance) {
     Problem problem = small_problem(pool);
     problem.domain.basis = Basis::named(BasisKind::dct, 20);
     DataSet set;
-    augment_epoch(Augment::flip, problem, 1, 0, set, pool);
+    augment_epoch(Augment::flip, problem, problem.train.x.rows(), 1, 0, set, pool);
     std::size_t turned = 0;
     for (std::size_t i = 0; i < set.x.rows(); ++i) {
         // Of a cosine basis, turning around changes the sign of every odd coefficient.
@@ -96,7 +96,7 @@ TEST(Augment, MirrorsPatchesInEveryWay) {
     for (std::size_t i = 0; i < problem.train.x.rows(); ++i)
         for (std::size_t j = 0; j < 9; ++j) problem.train.x(i, j) = static_cast<float>(j);
     DataSet set;
-    augment_epoch(Augment::flip, problem, 1, 0, set, pool);
+    augment_epoch(Augment::flip, problem, problem.train.x.rows(), 1, 0, set, pool);
     std::set<std::vector<float>> seen;
     for (std::size_t i = 0; i < set.x.rows(); ++i) {
         const auto row = set.x.row(i);
@@ -115,7 +115,7 @@ TEST(Augment, ShiftsInTimeWhateverTheBasis) {
     Problem problem = small_problem(pool);
     problem.domain.basis = Basis::named(BasisKind::dct, 20);
     DataSet set;
-    augment_epoch(Augment::shift, problem, 1, 0, set, pool);
+    augment_epoch(Augment::shift, problem, problem.train.x.rows(), 1, 0, set, pool);
     const Batch before = problem.domain.to_signals(problem.train.x, pool);
     const Batch after = problem.domain.to_signals(set.x, pool);
     std::set<std::size_t> shifts;

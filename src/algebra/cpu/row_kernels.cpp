@@ -67,6 +67,7 @@ void ThresholdRowsOf(const ThresholdArgs& a) {
             V z = hn::Neg(hn::Load(d, a.q + at + j));
             if (a.x1) z = hn::MulAdd(from1, hn::Load(d, a.x1 + at + j), z);
             if (a.x2) z = hn::MulAdd(from2, hn::Load(d, a.x2 + at + j), z);
+            if (a.z) hn::Store(z, d, a.z + at + j);
             V x;
             if constexpr (kActivation == Activation::soft) {
                 x = hn::CopySign(hn::Max(hn::Sub(hn::Abs(z), tau), zero), z);
