@@ -190,6 +190,12 @@ void Recipe::validate(const NetworkSpec& spec) const {
     if (!(validation >= 0 && validation <= 0.5))
         fail_usage(fmt::format("train.validation {} is not in [0, 0.5]", validation),
                    "0.1 keeps a tenth of the training set to choose the best epoch by");
+    if (!(ramp >= 0 && ramp <= 1))
+        fail_usage(fmt::format("train.ramp {} is not in [0, 1]", ramp),
+                   "0.25 lets hard thresholds learn, 0 does not");
+    if (ramp > 0 && spec.architecture == Architecture::fcn)
+        fail_usage("a fully connected network has no ramp for its thresholds to learn by",
+                   "set train.ramp = 0, or model.architecture = \"unrolled\"");
     bool projected = false;
     for (const Stage& stage : stages) {
         validate_stage(stage, spec);

@@ -29,9 +29,9 @@ struct Seen {
 
 /// One signal through hard layers in double. Once the tape is written, a layer leaves its exact x
 /// moved by what its ramp moved: the function whose derivative backward is to give.
-std::vector<double> solve(const NetworkSpec& spec, const Operator& op, const ParameterLayout& layout,
-                          const std::vector<double>& values, std::span<const float> y,
-                          std::vector<Seen>& tape) {
+std::vector<double> solve(const NetworkSpec& spec, const Operator& op,
+                          const ParameterLayout& layout, const std::vector<double>& values,
+                          std::span<const float> y, std::vector<Seen>& tape) {
     const bool first_time = tape.empty();
     const auto scalar = [&](const char* name, std::size_t k) {
         for (const ParameterSlice& s : layout.slices())
@@ -89,8 +89,7 @@ TEST_P(Ramp, GradientsAreThoseOfTheSmoothedThreshold) {
     const Batch y = op.apply(x, pool);
     const std::vector<float> weights(rows, 1.0F);
     ParameterStore jump(network->layout()), smooth(network->layout());
-    const double loss =
-        network->gradient(p, y, x, RowLoss::squared, weights, jump, pool);
+    const double loss = network->gradient(p, y, x, RowLoss::squared, weights, jump, pool);
     network->set_ramp(kRamp);
     EXPECT_EQ(network->gradient(p, y, x, RowLoss::squared, weights, smooth, pool), loss)
         << "forward is the jump, whatever backward does";

@@ -89,6 +89,45 @@ TEST(Augment, TurnsSegmentsAroundByChance) {
     EXPECT_EQ(set.y, problem.op.apply(set.x, pool));
 }
 
+TEST(Augment, MixesPairsOfTrainedSignalsAndKeepsTheirEnergy) {
+    ThreadPool pool(1);
+    Problem problem = small_problem(pool);
+    const std::size_t rows = problem.train.x.rows();
+    const std::size_t n = problem.train.x.cols();
+    // Signal i is a single number at i % 5, the last half, for validation, at 10 + i % 5.
+    const std::size_t trained = rows / 2;
+    for (std::size_t i = 0; i < rows; ++i) {
+        auto row = problem.train.x.row(i);
+        std::fill(row.begin(), row.end(), 0.0F);
+        row[(i < trained ? 0 : 10) + i % 5] = 1.0F + static_cast<float>(i % 7);
+    }
+    DataSet set, again, later;
+    augment_epoch(Augment::mix, problem, trained, 1, 0, set, pool);
+    augment_epoch(Augment::mix, problem, trained, 1, 0, again, pool);
+    augment_epoch(Augment::mix, problem, trained, 1, 1, later, pool);
+    EXPECT_EQ(set.x, again.x);
+    EXPECT_NE(set.x, later.x);
+    EXPECT_EQ(set.y, problem.op.apply(set.x, pool));
+    std::size_t mixed = 0, negative = 0;
+    for (std::size_t i = 0; i < trained; ++i) {
+        std::size_t entries = 0;
+        double energy = 0;
+        for (std::size_t j = 0; j < n; ++j) {
+            entries += set.x(i, j) != 0;
+            energy += std::pow(set.x(i, j), 2);
+            negative += set.x(i, j) < 0;
+            // Turned around, entry j is n - 1 - j: only what was at 10 to 14 comes to 5 to 9.
+            EXPECT_TRUE(set.x(i, j) == 0 || j < 5 || j >= n - 5) << "mixed with a validation row";
+        }
+        EXPECT_NEAR(energy, std::pow(1.0 + static_cast<double>(i % 7), 2), 1e-3) << "row " << i;
+        EXPECT_LE(entries, 2u);
+        mixed += entries == 2;
+    }
+    EXPECT_GT(mixed, trained / 4);
+    EXPECT_LT(mixed, trained * 3 / 4);
+    EXPECT_GT(negative, 0u);
+}
+
 TEST(Augment, MirrorsPatchesInEveryWay) {
     ThreadPool pool(1);
     Problem problem = small_problem(pool, Structure::dense(5, 9));

@@ -115,8 +115,8 @@ void CpuUnrolledPass::forward(std::size_t k, const LayerScalars& s, std::span<co
         tau_[i] = s.residual_threshold ? s.theta * now.mean_abs[i] : s.theta;
     threshold_rows({rows_, products_.n(), products_.n_stride(), s.activation, s.delta, s.beta,
                     first ? nullptr : x_rows(k - 1), earlier ? x_rows(k - 2) : nullptr, q_.data(),
-                    tau_.data(), x_rows(k), now.indices.data(), now.starts.data(),
-                    now.signs.data(), now.ramp > 0 ? now.z.data() : nullptr});
+                    tau_.data(), x_rows(k), now.indices.data(), now.starts.data(), now.signs.data(),
+                    now.ramp > 0 ? now.z.data() : nullptr});
     if (now.ramp > 0) {
         now.tau = tau_;
         reach_rows({now.z.data(), now.tau.data(), now.ramp}, rows_, products_.n_stride(),
