@@ -32,8 +32,11 @@ public:
                     RowLoss loss, std::span<const float> row_weights, ParameterStore& gradient,
                     ThreadPool& pool);
 
-    /// How wide a ramp `gradient` takes a hard threshold's jump for (LayerScalars); at first 0.
-    void set_ramp(double ramp) { ramp_ = static_cast<float>(ramp); }
+    /// What hard thresholds are taken for from now on (LayerScalars); at first both are 0.
+    void set_ramp(double ramp, double shrink) {
+        ramp_ = static_cast<float>(ramp);
+        shrink_ = static_cast<float>(shrink);
+    }
 
 protected:
     Network(NetworkSpec spec, const Operator& op, Backend& backend);
@@ -59,6 +62,7 @@ protected:
     std::size_t signal_cols_ = 0;
     std::size_t measurement_cols_ = 0;
     float ramp_ = 0;
+    float shrink_ = 0;
 
 private:
     /// Cuts rows into passes and deals them to a fixed number of lanes, each working through its

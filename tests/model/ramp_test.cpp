@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 #include <vector>
 
 #include <fmt/format.h>
@@ -16,9 +17,12 @@ using testing::some_parameters;
 
 constexpr double kRamp = 0.4;
 
-double ramp(double z, double tau) {
-    const double s = tau > 0 ? (std::abs(z) / tau - 1 + kRamp) / (2 * kRamp) : 1;
-    return z * std::clamp(s, 0.0, 1.0);
+/// What passes a threshold: z, or less than it by a share of tau.
+double passing(double z, double tau, double shrink) { return z - std::copysign(shrink * tau, z); }
+
+double ramp(double z, double tau, double shrink) {
+    const double s = (std::abs(z) / tau - 1 + kRamp) / (2 * kRamp);
+    return passing(z, tau, shrink) * std::clamp(s, 0.0, 1.0);
 }
 
 /// What a layer was given in the exact pass.
@@ -31,7 +35,7 @@ struct Seen {
 /// moved by what its ramp moved: the function whose derivative backward is to give.
 std::vector<double> solve(const NetworkSpec& spec, const Operator& op,
                           const ParameterLayout& layout, const std::vector<double>& values,
-                          std::span<const float> y, std::vector<Seen>& tape) {
+                          std::span<const float> y, double shrink, std::vector<Seen>& tape) {
     const bool first_time = tape.empty();
     const auto scalar = [&](const char* name, std::size_t k) {
         for (const ParameterSlice& s : layout.slices())
@@ -59,9 +63,10 @@ std::vector<double> solve(const NetworkSpec& spec, const Operator& op,
             double z = v[j];
             for (std::size_t i = 0; i < m; ++i) z -= w[j * m + i] * r[i];
             if (first_time) seen.z[j] = z;
-            const double exact = activate(Activation::hard, seen.z[j], seen.tau);
+            const double exact =
+                std::abs(seen.z[j]) >= seen.tau ? passing(seen.z[j], seen.tau, shrink) : 0;
             if (first_time) seen.count += exact != 0;
-            x[j] = exact + ramp(z, tau) - ramp(seen.z[j], seen.tau);
+            x[j] = exact + ramp(z, tau, shrink) - ramp(seen.z[j], seen.tau, shrink);
         }
         count = seen.count;
         x2 = x1;
@@ -71,15 +76,16 @@ std::vector<double> solve(const NetworkSpec& spec, const Operator& op,
     return x1;
 }
 
-class Ramp : public ::testing::TestWithParam<bool> {};
+class Ramp : public ::testing::TestWithParam<std::tuple<bool, double>> {};
 
 TEST_P(Ramp, GradientsAreThoseOfTheSmoothedThreshold) {
+    const auto [accelerated, shrink] = GetParam();
     ThreadPool pool(1);
     NetworkSpec spec;
     spec.layers = 4;
     spec.activation = Activation::hard;
     spec.weights = WeightKind::real;
-    spec.update = GetParam() ? Update::accelerated() : Update::plain();
+    spec.update = accelerated ? Update::accelerated() : Update::plain();
     const Operator op = Operator::random(Structure::dense(7, 19), OperatorEnsemble::gaussian, 3);
     const auto backend = make_cpu_backend();
     const auto network = make_network(spec, op, *backend);
@@ -89,8 +95,9 @@ TEST_P(Ramp, GradientsAreThoseOfTheSmoothedThreshold) {
     const Batch y = op.apply(x, pool);
     const std::vector<float> weights(rows, 1.0F);
     ParameterStore jump(network->layout()), smooth(network->layout());
+    network->set_ramp(0, shrink);
     const double loss = network->gradient(p, y, x, RowLoss::squared, weights, jump, pool);
-    network->set_ramp(kRamp);
+    network->set_ramp(kRamp, shrink);
     EXPECT_EQ(network->gradient(p, y, x, RowLoss::squared, weights, smooth, pool), loss)
         << "forward is the jump, whatever backward does";
 
@@ -99,7 +106,8 @@ TEST_P(Ramp, GradientsAreThoseOfTheSmoothedThreshold) {
     const auto measured = [&] {
         double sum = 0;
         for (std::size_t i = 0; i < rows; ++i) {
-            const auto out = solve(spec, op, *network->layout(), values, y.row(i), tapes[i]);
+            const auto out =
+                solve(spec, op, *network->layout(), values, y.row(i), shrink, tapes[i]);
             for (std::size_t j = 0; j < out.size(); ++j) sum += std::pow(out[j] - x(i, j), 2);
         }
         return sum;
@@ -125,7 +133,8 @@ TEST_P(Ramp, GradientsAreThoseOfTheSmoothedThreshold) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(PlainAndAccelerated, Ramp, ::testing::Bool());
+INSTANTIATE_TEST_SUITE_P(PlainAndAccelerated, Ramp,
+                         ::testing::Combine(::testing::Bool(), ::testing::Values(0.0, 0.6)));
 
 }  // namespace
 }  // namespace pibinn

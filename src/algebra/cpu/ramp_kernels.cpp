@@ -33,12 +33,15 @@ void ramp_gradient_rows(const RampRows& ramp, const SupportGradientArgs& a) {
             float h = -a.q[e];
             if (a.hz1) h += a.c1 * a.hz1[e];
             if (a.hz2) h += a.c2 * a.hz2[e];
-            // x = z S(s), s = |z| / tau: dx/dz = S + s S', dx/dtau = -sign(z) s^2 S'
+            // With g for shrink, s = |z| / tau: x = sign(z) (|z| - g tau) S(s), hence
+            // dx/dz = S + (s - g) S' and dx/dtau = -sign(z) (g S + (s - g) s S').
             const float s = size * inverse;
             const bool inside = size > least && size < most;
-            const float by_z = inside ? (s - 1 + ramp.width) * slope + s * slope : 1.0F;
-            a.hz[e] = size > least ? h * by_z : 0.0F;
-            sum += inside ? std::copysign(s * s * slope, ramp.z[e]) * h : 0.0F;
+            const float step = inside ? (s - 1 + ramp.width) * slope : 1.0F;
+            const float jump = inside ? (s - ramp.shrink) * slope : 0.0F;
+            h = size > least ? h : 0.0F;
+            a.hz[e] = h * (step + jump);
+            sum += std::copysign(ramp.shrink * step + s * jump, ramp.z[e]) * h;
         }
         a.tau[i] = sum;
     }

@@ -9,12 +9,14 @@
 namespace pibinn::cpu {
 
 /// A hard threshold is flat in tau and jumps where |z| = tau, so that neither tau nor an entry just
-/// below it ever learns. Backward may take it for the ramp z S(|z| / tau) instead, where S climbs
-/// from 0 at 1 - width to 1 at 1 + width; forward stays the jump.
+/// below it ever learns. Backward may take it for a ramp instead: what passes, z or with `shrink`
+/// nearer to zero, times S(|z| / tau), which climbs from 0 at 1 - width to 1 at 1 + width. Forward
+/// stays the jump.
 struct RampRows {
     const float* z;    ///< before the threshold, rows of the batch's stride
     const float* tau;  ///< one threshold a row
     float width;
+    float shrink;  ///< the share of tau that is taken off what passes
 };
 
 /// The entries through which a ramp passes a gradient: |z| > (1 - width) tau.

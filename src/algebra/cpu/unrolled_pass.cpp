@@ -105,6 +105,7 @@ void CpuUnrolledPass::forward(std::size_t k, const LayerScalars& s, std::span<co
     now.beta = s.beta;
     now.omega = s.omega;
     now.ramp = s.activation == Activation::hard ? s.ramp : 0.0F;
+    now.shrink = s.shrink;
     if (now.ramp > 0) remember_ramp(now);
     const bool first = k == 1;
     if (first) remember(s.momentum);
@@ -116,10 +117,10 @@ void CpuUnrolledPass::forward(std::size_t k, const LayerScalars& s, std::span<co
     threshold_rows({rows_, products_.n(), products_.n_stride(), s.activation, s.delta, s.beta,
                     first ? nullptr : x_rows(k - 1), earlier ? x_rows(k - 2) : nullptr, q_.data(),
                     tau_.data(), x_rows(k), now.indices.data(), now.starts.data(), now.signs.data(),
-                    now.ramp > 0 ? now.z.data() : nullptr});
+                    s.shrink, now.ramp > 0 ? now.z.data() : nullptr});
     if (now.ramp > 0) {
         now.tau = tau_;
-        reach_rows({now.z.data(), now.tau.data(), now.ramp}, rows_, products_.n_stride(),
+        reach_rows({now.z.data(), now.tau.data(), now.ramp, s.shrink}, rows_, products_.n_stride(),
                    now.reach_indices.data(), now.reach_starts.data());
     }
 }
@@ -143,7 +144,7 @@ void CpuUnrolledPass::gradient_of_x(std::size_t k, float delta) {
     const std::size_t stride = products_.n_stride();
     const auto through_threshold = [&](const SupportGradientArgs& args) {
         if (now.ramp > 0)
-            ramp_gradient_rows({now.z.data(), now.tau.data(), now.ramp}, args);
+            ramp_gradient_rows({now.z.data(), now.tau.data(), now.ramp, now.shrink}, args);
         else
             support_gradient_rows(args);
     };
