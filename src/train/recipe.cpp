@@ -193,7 +193,7 @@ void Recipe::validate(const NetworkSpec& spec) const {
     if (!(ramp >= 0 && ramp <= 1))
         fail_usage(fmt::format("train.ramp {} is not in [0, 1]", ramp),
                    "0.25 lets hard thresholds learn, 0 does not");
-    if (ramp > 0 && spec.architecture == Architecture::fcn)
+    if (ramp > 0 && spec.architecture == Architecture::fcn && spec.activation == Activation::hard)
         fail_usage("a fully connected network has no ramp for its thresholds to learn by",
                    "set train.ramp = 0, or model.architecture = \"unrolled\"");
     bool projected = false;

@@ -77,6 +77,8 @@ TEST(Recipe, RefusesWhatMakesNoSense) {
     Recipe ramp = named_recipe("default", full);
     EXPECT_EQ(refusal(ramp, full), "accepted");
     ramp.ramp = 0.25;
+    EXPECT_EQ(refusal(ramp, full), "accepted") << "soft thresholds need none";
+    full.activation = Activation::hard;
     EXPECT_EQ(refusal(ramp, full),
               "a fully connected network has no ramp for its thresholds to learn by");
 }
