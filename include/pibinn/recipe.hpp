@@ -29,7 +29,8 @@ enum class Augment {
     roll,   ///< signs, and a random cyclic shift of the whole signal
     noise,  ///< the same signals, measured with fresh noise and artefacts
     shift,  ///< the same, and each signal shifted cyclically in time, whatever its basis
-    flip    ///< as noise, and each signal turned around in time, or each patch mirrored, by chance
+    flip,   ///< as noise, and each signal turned around in time, or each patch mirrored, by chance
+    mix     ///< as flip, and by chance cos(t) x + sin(t) x' with another signal x', of x's energy
 };
 
 enum class LossKind { squared, norm, nmse };
@@ -89,6 +90,10 @@ struct Recipe {
     Augment augment = Augment::none;
     std::size_t batch = 250;
     double theta = 0.1;  ///< thresholds at the start
+    /// Of hard thresholds, whose jump has no gradient: backward takes it for a ramp over |z| from
+    /// (1 - ramp) tau to (1 + ramp) tau, so that thresholds learn. Training starts with soft
+    /// thresholds then and goes over to hard ones little by little. 0 keeps them where they start.
+    double ramp = 0;
     /// Share of the training rows, its last ones, that are kept out of training; each stage then
     /// ends with the parameters of the epoch that recovered these best. 0 trains on all rows.
     double validation = 0;

@@ -37,6 +37,11 @@ struct LayerScalars {
     float theta = 0;
     float beta = 0;   ///< momentum
     float omega = 0;  ///< Onsager
+    /// Of a hard threshold, backward only: the jump at |z| = tau is taken for a ramp from
+    /// (1 - ramp) tau to (1 + ramp) tau; 0 leaves it a jump, which has no gradient.
+    float ramp = 0;
+    /// Of a hard threshold: the share of tau that is taken off what passes; 1 is the soft one.
+    float shrink = 0;
 };
 
 struct LayerScalarGradients {

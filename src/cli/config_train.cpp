@@ -222,6 +222,8 @@ TrainConfig read_train_config(const ConfigDocument& document, Config& whole, boo
             ConfigKey{"theta", on_rest([&](const Value& v) {
                           config.recipe.theta = v.number(0, kInfinity);
                       })},
+            ConfigKey{"ramp",
+                      on_rest([&](const Value& v) { config.recipe.ramp = v.number(0, 1); })},
             ConfigKey{"checkpoint_seconds", on_rest([&](const Value& v) {
                           config.checkpoint_seconds = v.number(0, kInfinity);
                       })},

@@ -32,6 +32,12 @@ public:
                     RowLoss loss, std::span<const float> row_weights, ParameterStore& gradient,
                     ThreadPool& pool);
 
+    /// What hard thresholds are taken for from now on (LayerScalars); at first both are 0.
+    void set_ramp(double ramp, double shrink) {
+        ramp_ = static_cast<float>(ramp);
+        shrink_ = static_cast<float>(shrink);
+    }
+
 protected:
     Network(NetworkSpec spec, const Operator& op, Backend& backend);
 
@@ -55,6 +61,8 @@ protected:
     std::size_t repeat_ = 1;  ///< repetitions folded into rows
     std::size_t signal_cols_ = 0;
     std::size_t measurement_cols_ = 0;
+    float ramp_ = 0;
+    float shrink_ = 0;
 
 private:
     /// Cuts rows into passes and deals them to a fixed number of lanes, each working through its

@@ -1,10 +1,15 @@
 #include "train/augment.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <numbers>
 
 namespace pibinn {
 
 namespace {
+
+/// The share of signals that are mixed; the others keep what is not Gaussian about them.
+constexpr double kMixed = 0.5;
 
 /// Turned around in time; a patch of side by side pixels is one of the eight that mirrors make.
 void flip(std::span<const float> in, std::size_t side, std::uint32_t coins, std::span<float> out) {
@@ -35,10 +40,28 @@ Batch changed_signals(const Problem& problem, ThreadPool& pool, Change&& change)
     return problem.domain.to_coefficients(changed, pool);
 }
 
+double energy(std::span<const float> values) {
+    double sum = 0;
+    for (const float v : values) sum += double{v} * v;
+    return sum;
+}
+
+/// Row i of a set as cos(t) x_i + sin(t) x_j, with the energy of x_i.
+void mix(const Batch& x, std::size_t i, std::size_t j, double t, std::span<float> out) {
+    const auto own = x.row(i);
+    const auto other = x.row(j);
+    const auto c = static_cast<float>(std::cos(t));
+    const auto s = static_cast<float>(std::sin(t));
+    for (std::size_t e = 0; e < own.size(); ++e) out[e] = c * own[e] + s * other[e];
+    const double now = energy(out);
+    const auto factor = now > 0 ? static_cast<float>(std::sqrt(energy(own) / now)) : 0.0F;
+    for (float& v : out) v *= factor;
+}
+
 }  // namespace
 
-void augment_epoch(Augment augment, const Problem& problem, std::uint64_t seed, std::uint64_t epoch,
-                   DataSet& set, ThreadPool& pool) {
+void augment_epoch(Augment augment, const Problem& problem, std::size_t trained, std::uint64_t seed,
+                   std::uint64_t epoch, DataSet& set, ThreadPool& pool) {
     const DataSet& from = problem.train;
     if (augment == Augment::none) {
         if (set.x.rows() != from.x.rows()) set = from;
@@ -56,7 +79,7 @@ void augment_epoch(Augment augment, const Problem& problem, std::uint64_t seed, 
                 const auto shift = stream_of(i).below(static_cast<std::uint32_t>(n));
                 std::rotate_copy(in.begin(), in.begin() + shift, in.end(), out.begin());
             });
-    } else if (augment == Augment::flip) {
+    } else if (augment == Augment::flip || augment == Augment::mix) {
         set.x = changed_signals(
             problem, pool, [&](std::size_t i, std::span<const float> in, std::span<float> out) {
                 flip(in, problem.domain.patch, stream_of(i).word(), out);
@@ -75,6 +98,18 @@ void augment_epoch(Augment augment, const Problem& problem, std::uint64_t seed, 
                     const std::size_t to = j + shift < n ? j + shift : j + shift - n;
                     out[to] = (signs >> (j % 32)) & 1U ? -in[j] : in[j];
                 }
+            }
+        });
+    }
+    if (augment == Augment::mix) {
+        const Batch alone = set.x;
+        pool.run_chunks(trained, 64, [&](std::size_t, std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) {
+                Stream stream = stream_of(i);
+                stream.word();  // was for the flip
+                if (!stream.bernoulli(kMixed)) continue;
+                const std::size_t j = stream.below(static_cast<std::uint32_t>(trained));
+                mix(alone, i, j, 2 * std::numbers::pi * stream.uniform(), set.x.row(i));
             }
         });
     }

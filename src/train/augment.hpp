@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "pibinn/recipe.hpp"
@@ -9,8 +10,9 @@ namespace pibinn {
 
 /// The training set of one epoch. The operator is known, so any new target has an exact
 /// measurement: y = A x, with fresh noise and artefacts where the problem has them. Row i of
-/// epoch e is drawn from the stream (seed, augment, e * rows + i).
-void augment_epoch(Augment augment, const Problem& problem, std::uint64_t seed, std::uint64_t epoch,
-                   DataSet& set, ThreadPool& pool);
+/// epoch e is drawn from the stream (seed, augment, e * rows + i). Rows are mixed only with the
+/// first `trained` ones: those after them are kept for validation.
+void augment_epoch(Augment augment, const Problem& problem, std::size_t trained, std::uint64_t seed,
+                   std::uint64_t epoch, DataSet& set, ThreadPool& pool);
 
 }  // namespace pibinn

@@ -73,6 +73,7 @@ std::string training_identity(const TrainJob& job) {
                 {"augment", to_string(job.recipe.augment)},
                 {"batch", job.recipe.batch},
                 {"theta", job.recipe.theta},
+                {"ramp", job.recipe.ramp},
                 {"validation", job.recipe.validation},
                 {"seed", job.seed},
                 {"data", data_fingerprint(*job.problem)}}

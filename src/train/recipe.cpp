@@ -16,12 +16,13 @@ constexpr NameTable<Schedule, 3> kSchedules{
     {{Schedule::constant, "constant"}, {Schedule::step, "step"}, {Schedule::cosine, "cosine"}}};
 constexpr NameTable<Projection, 3> kProjections{
     {{Projection::none, "none"}, {Projection::lazy, "lazy"}, {Projection::l1, "l1"}}};
-constexpr NameTable<Augment, 6> kAugments{{{Augment::none, "none"},
+constexpr NameTable<Augment, 7> kAugments{{{Augment::none, "none"},
                                            {Augment::signs, "signs"},
                                            {Augment::roll, "roll"},
                                            {Augment::noise, "noise"},
                                            {Augment::shift, "shift"},
-                                           {Augment::flip, "flip"}}};
+                                           {Augment::flip, "flip"},
+                                           {Augment::mix, "mix"}}};
 constexpr NameTable<LossKind, 3> kLosses{
     {{LossKind::squared, "squared"}, {LossKind::norm, "norm"}, {LossKind::nmse, "nmse"}}};
 
@@ -189,6 +190,12 @@ void Recipe::validate(const NetworkSpec& spec) const {
     if (!(validation >= 0 && validation <= 0.5))
         fail_usage(fmt::format("train.validation {} is not in [0, 0.5]", validation),
                    "0.1 keeps a tenth of the training set to choose the best epoch by");
+    if (!(ramp >= 0 && ramp <= 1))
+        fail_usage(fmt::format("train.ramp {} is not in [0, 1]", ramp),
+                   "0.25 lets hard thresholds learn, 0 does not");
+    if (ramp > 0 && spec.architecture == Architecture::fcn && spec.activation == Activation::hard)
+        fail_usage("a fully connected network has no ramp for its thresholds to learn by",
+                   "set train.ramp = 0, or model.architecture = \"unrolled\"");
     bool projected = false;
     for (const Stage& stage : stages) {
         validate_stage(stage, spec);

@@ -19,6 +19,9 @@ namespace {
 // forward pass over the training set.
 constexpr std::size_t kEpochsPerTest = 5;
 
+// Of all epochs, in which hard thresholds that are to learn go over from soft ones.
+constexpr double kSoftShare = 0.6;
+
 using Clock = std::chrono::steady_clock;
 
 }  // namespace
@@ -97,15 +100,16 @@ void Trainer::run_epoch() {
     const auto start = Clock::now();
     const Stage& stage = recipe_.stages[state_.stage];
     const std::size_t number = state_.history.size();
-    augment_epoch(recipe_.augment, problem_, seed_, number, epoch_set_, pool_);
+    const std::size_t count = problem_.train.x.rows() - validation_rows_;
+    augment_epoch(recipe_.augment, problem_, count, seed_, number, epoch_set_, pool_);
 
-    const std::size_t count = epoch_set_.x.rows() - validation_rows_;
     EpochRecord record;
     record.stage = state_.stage;
     record.epoch = number + 1;
     record.rate = rate_at(stage, state_.epoch);
     const std::size_t batch = stage.batch ? stage.batch : recipe_.batch;
     double loss = 0;
+    network_->set_ramp(recipe_.ramp, shrink());
     if (batch >= count) {
         // All rows in one batch: their order makes no difference, and to copy them took 3 % of the
         // epoch.
@@ -118,6 +122,7 @@ void Trainer::run_epoch() {
             loss += run_batch(stage, record.rate, batch_x_, batch_y_);
         }
     }
+    network_->set_ramp(0, 0);  // what is measured is what is stored
     record.loss = loss / static_cast<double>(count);
     project(stage, record.rate);
     const bool last = state_.epoch + 1 == stage.epochs;
@@ -137,6 +142,12 @@ void Trainer::run_epoch() {
         ++state_.stage;
         begin_stage();
     }
+}
+
+double Trainer::shrink() const {
+    if (recipe_.ramp == 0) return 0;
+    const double done = static_cast<double>(state_.history.size());
+    return std::max(0.0, 1 - done / (kSoftShare * static_cast<double>(recipe_.epochs())));
 }
 
 void Trainer::fill_batch(std::span<const std::uint32_t> rows) {

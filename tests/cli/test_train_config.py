@@ -130,7 +130,8 @@ STANDARD = sets('train.stage=[{name="pretrain", epochs=2}, {name="l1", epochs=2,
 
 @pytest.mark.parametrize("setting, first", [
     ("train.loss=norm", 1), ("train.loss=nmse", 1), ("train.augment=none", 1),
-    ("train.augment=signs", 1), ("train.augment=noise", 1), ("train.batch=100", 1),
+    ("train.augment=signs", 1), ("train.augment=noise", 1), ("train.augment=mix", 1),
+    ("train.batch=100", 1),
     ("train.theta=0.3", 1), ("train.stage.pretrain.learning_rate=0.01", 1),
     ("train.stage.pretrain.clip=1e-6", 1), ("train.stage.pretrain.batch=20", 1),
     ("train.stage.pretrain.momentum=0.5", 1), ("train.stage.pretrain.scalar_rate=10", 1),
@@ -145,6 +146,15 @@ def test_every_key_takes_effect_from_its_stage_on(setting, first, base, tmp_path
     differs = [a["loss"] != b["loss"] or a["learning_rate"] != b["learning_rate"]
                for a, b in zip(base, changed, strict=True)]
     assert differs.index(True) == first - 1 and differs[-1]
+
+
+def test_hard_thresholds_learn_by_a_ramp_only(tmp_path):
+    hard = sets("model.activation=hard")
+    still = train(tmp_path / "still", *hard, epochs=[*STANDARD])
+    moved = train(tmp_path / "moved", *hard, *sets("train.ramp=0.25"), epochs=[*STANDARD])
+    assert set(still["theta"]) == {still["theta"][0]}
+    assert still["theta"][0] == pytest.approx(0.1)
+    assert all(theta != pytest.approx(0.1, abs=1e-6) for theta in moved["theta"])
 
 
 def test_a_batch_that_was_not_asked_for_fits_the_training_set(tmp_path):

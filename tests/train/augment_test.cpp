@@ -20,9 +20,9 @@ TEST(Augment, KeepsMagnitudesAndMeasuresAnew) {
     Problem problem = small_problem(pool);
     for (auto augment : {Augment::signs, Augment::roll}) {
         DataSet set;
-        augment_epoch(augment, problem, 1, 0, set, pool);
+        augment_epoch(augment, problem, problem.train.x.rows(), 1, 0, set, pool);
         DataSet other;
-        augment_epoch(augment, problem, 1, 1, other, pool);
+        augment_epoch(augment, problem, problem.train.x.rows(), 1, 1, other, pool);
         EXPECT_NE(set.x, other.x) << "epochs must differ";
         EXPECT_EQ(problem.op.apply(set.x, pool), set.y);
         for (std::size_t i = 0; i < set.x.rows(); ++i) {
@@ -38,7 +38,7 @@ TEST(Augment, KeepsMagnitudesAndMeasuresAnew) {
     }
     problem.noise_std = 0.1;
     DataSet noisy;
-    augment_epoch(Augment::noise, problem, 1, 0, noisy, pool);
+    augment_epoch(Augment::noise, problem, problem.train.x.rows(), 1, 0, noisy, pool);
     EXPECT_EQ(noisy.x, problem.train.x);
     EXPECT_NE(noisy.y, problem.train.y);
 }
@@ -52,9 +52,9 @@ TEST(Augment, DrawsNoiseAndArtefactsOfSignalsAfreshEveryEpoch) {
     problem.train_disturbance.noise_std = 0.01;
     EXPECT_NE(data_fingerprint(problem), before);
     DataSet first, second, again;
-    augment_epoch(Augment::noise, problem, 1, 0, first, pool);
-    augment_epoch(Augment::noise, problem, 1, 1, second, pool);
-    augment_epoch(Augment::noise, problem, 1, 0, again, pool);
+    augment_epoch(Augment::noise, problem, problem.train.x.rows(), 1, 0, first, pool);
+    augment_epoch(Augment::noise, problem, problem.train.x.rows(), 1, 1, second, pool);
+    augment_epoch(Augment::noise, problem, problem.train.x.rows(), 1, 0, again, pool);
     EXPECT_EQ(first.x, problem.train.x) << "the target stays clean";
     EXPECT_NE(first.y, second.y);
     EXPECT_EQ(first.y, again.y);
@@ -71,7 +71,7 @@ TEST(Augment, TurnsSegmentsAroundByChance) {
     Problem problem = small_problem(pool);
     problem.domain.basis = Basis::named(BasisKind::dct, 20);
     DataSet set;
-    augment_epoch(Augment::flip, problem, 1, 0, set, pool);
+    augment_epoch(Augment::flip, problem, problem.train.x.rows(), 1, 0, set, pool);
     std::size_t turned = 0;
     for (std::size_t i = 0; i < set.x.rows(); ++i) {
         // Of a cosine basis, turning around changes the sign of every odd coefficient.
@@ -89,6 +89,45 @@ TEST(Augment, TurnsSegmentsAroundByChance) {
     EXPECT_EQ(set.y, problem.op.apply(set.x, pool));
 }
 
+TEST(Augment, MixesPairsOfTrainedSignalsAndKeepsTheirEnergy) {
+    ThreadPool pool(1);
+    Problem problem = small_problem(pool);
+    const std::size_t rows = problem.train.x.rows();
+    const std::size_t n = problem.train.x.cols();
+    // Signal i is a single number at i % 5, the last half, for validation, at 10 + i % 5.
+    const std::size_t trained = rows / 2;
+    for (std::size_t i = 0; i < rows; ++i) {
+        auto row = problem.train.x.row(i);
+        std::fill(row.begin(), row.end(), 0.0F);
+        row[(i < trained ? 0 : 10) + i % 5] = 1.0F + static_cast<float>(i % 7);
+    }
+    DataSet set, again, later;
+    augment_epoch(Augment::mix, problem, trained, 1, 0, set, pool);
+    augment_epoch(Augment::mix, problem, trained, 1, 0, again, pool);
+    augment_epoch(Augment::mix, problem, trained, 1, 1, later, pool);
+    EXPECT_EQ(set.x, again.x);
+    EXPECT_NE(set.x, later.x);
+    EXPECT_EQ(set.y, problem.op.apply(set.x, pool));
+    std::size_t mixed = 0, negative = 0;
+    for (std::size_t i = 0; i < trained; ++i) {
+        std::size_t entries = 0;
+        double energy = 0;
+        for (std::size_t j = 0; j < n; ++j) {
+            entries += set.x(i, j) != 0;
+            energy += std::pow(set.x(i, j), 2);
+            negative += set.x(i, j) < 0;
+            // Turned around, entry j is n - 1 - j: only what was at 10 to 14 comes to 5 to 9.
+            EXPECT_TRUE(set.x(i, j) == 0 || j < 5 || j >= n - 5) << "mixed with a validation row";
+        }
+        EXPECT_NEAR(energy, std::pow(1.0 + static_cast<double>(i % 7), 2), 1e-3) << "row " << i;
+        EXPECT_LE(entries, 2u);
+        mixed += entries == 2;
+    }
+    EXPECT_GT(mixed, trained / 4);
+    EXPECT_LT(mixed, trained * 3 / 4);
+    EXPECT_GT(negative, 0u);
+}
+
 TEST(Augment, MirrorsPatchesInEveryWay) {
     ThreadPool pool(1);
     Problem problem = small_problem(pool, Structure::dense(5, 9));
@@ -96,7 +135,7 @@ TEST(Augment, MirrorsPatchesInEveryWay) {
     for (std::size_t i = 0; i < problem.train.x.rows(); ++i)
         for (std::size_t j = 0; j < 9; ++j) problem.train.x(i, j) = static_cast<float>(j);
     DataSet set;
-    augment_epoch(Augment::flip, problem, 1, 0, set, pool);
+    augment_epoch(Augment::flip, problem, problem.train.x.rows(), 1, 0, set, pool);
     std::set<std::vector<float>> seen;
     for (std::size_t i = 0; i < set.x.rows(); ++i) {
         const auto row = set.x.row(i);
@@ -115,7 +154,7 @@ TEST(Augment, ShiftsInTimeWhateverTheBasis) {
     Problem problem = small_problem(pool);
     problem.domain.basis = Basis::named(BasisKind::dct, 20);
     DataSet set;
-    augment_epoch(Augment::shift, problem, 1, 0, set, pool);
+    augment_epoch(Augment::shift, problem, problem.train.x.rows(), 1, 0, set, pool);
     const Batch before = problem.domain.to_signals(problem.train.x, pool);
     const Batch after = problem.domain.to_signals(set.x, pool);
     std::set<std::size_t> shifts;

@@ -56,6 +56,7 @@ TEST(Recipe, RefusesWhatMakesNoSense) {
         return refusal(recipe, spec);
     };
     EXPECT_EQ(with([](Recipe& r) { r.stages.clear(); }), "the recipe has no stages");
+    EXPECT_EQ(with([](Recipe& r) { r.ramp = 1.5; }), "train.ramp 1.5 is not in [0, 1]");
     EXPECT_EQ(with([](Recipe& r) { r.stages[0].epochs = 0; }), "stage 'pretrain': 0 epochs");
     EXPECT_EQ(with([](Recipe& r) { r.stages[1].learning_rate = -1; }),
               "stage 'joint': learning rate -1 is not positive");
@@ -70,6 +71,16 @@ TEST(Recipe, RefusesWhatMakesNoSense) {
     EXPECT_EQ(refusal(good, spec),
               "stage 'joint': weights 'ternary' have no global scale to train");
     EXPECT_THROW(named_recipe("defalt", spec), Error);
+    NetworkSpec full;
+    full.architecture = Architecture::fcn;
+    full.update = Update::plain();
+    Recipe ramp = named_recipe("default", full);
+    EXPECT_EQ(refusal(ramp, full), "accepted");
+    ramp.ramp = 0.25;
+    EXPECT_EQ(refusal(ramp, full), "accepted") << "soft thresholds need none";
+    full.activation = Activation::hard;
+    EXPECT_EQ(refusal(ramp, full),
+              "a fully connected network has no ramp for its thresholds to learn by");
 }
 
 TEST(Schedule, FollowsItsFormula) {

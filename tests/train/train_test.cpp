@@ -55,6 +55,35 @@ TEST(Train, EveryStructureKindAndRecipeRunsAndLowersTheLoss) {
     }
 }
 
+TEST(Train, HardThresholdsThatLearnBeginAsSoftOnesAndEndHard) {
+    ThreadPool pool(1);
+    const Problem problem = small_problem(pool);
+    const auto trained = [&](Activation activation, double ramp) {
+        TrainJob job;
+        job.problem = &problem;
+        job.spec.layers = 3;
+        job.spec.activation = activation;
+        job.spec.weights = WeightKind::real;
+        job.recipe = quick("default", job.spec, 20);
+        job.recipe.batch = problem.train.x.rows();  // a step an epoch
+        job.recipe.ramp = ramp;
+        return train(job, pool);
+    };
+    const TrainResult soft = trained(Activation::soft, 0);
+    const TrainResult hard = trained(Activation::hard, 0);
+    const TrainResult learnt = trained(Activation::hard, 0.25);
+    EXPECT_EQ(learnt.history[0].loss, soft.history[0].loss);
+    EXPECT_NE(learnt.history[0].loss, hard.history[0].loss);
+    EXPECT_EQ(learnt.model.spec.activation, Activation::hard);
+    // The last 40 % are all hard: what the last epoch saw is nearly what is stored.
+    const Batch x = recover(learnt.model, problem.train.y, pool);
+    double error = 0;
+    for (std::size_t i = 0; i < x.size(); ++i)
+        error += std::pow(x.data()[i] - problem.train.x.data()[i], 2);
+    EXPECT_NEAR(error / static_cast<double>(x.rows()), learnt.history.back().loss,
+                0.02 * learnt.history.back().loss);
+}
+
 TEST(Train, FullyConnectedBaselinesTrain) {
     ThreadPool pool(1);
     const Problem problem = small_problem(pool);

@@ -52,6 +52,7 @@ void ThresholdRowsOf(const ThresholdArgs& a) {
     const std::size_t lanes = hn::Lanes(d);
     const V from1 = hn::Set(d, a.delta * (1.0F + a.beta));
     const V from2 = hn::Set(d, -a.delta * a.beta);
+    [[maybe_unused]] const V shrink = hn::Set(d, a.shrink);
     const auto zero = hn::Zero(d);
     const auto step = hn::Set(du, static_cast<std::uint32_t>(lanes));
     std::uint8_t* signs = a.signs;
@@ -67,11 +68,13 @@ void ThresholdRowsOf(const ThresholdArgs& a) {
             V z = hn::Neg(hn::Load(d, a.q + at + j));
             if (a.x1) z = hn::MulAdd(from1, hn::Load(d, a.x1 + at + j), z);
             if (a.x2) z = hn::MulAdd(from2, hn::Load(d, a.x2 + at + j), z);
+            if (a.z) hn::Store(z, d, a.z + at + j);
             V x;
             if constexpr (kActivation == Activation::soft) {
                 x = hn::CopySign(hn::Max(hn::Sub(hn::Abs(z), tau), zero), z);
             } else if constexpr (kActivation == Activation::hard) {
-                x = hn::IfThenElseZero(hn::Ge(hn::Abs(z), tau), z);
+                x = hn::IfThenElseZero(hn::Ge(hn::Abs(z), tau),
+                                       hn::Sub(z, hn::CopySign(hn::Mul(shrink, tau), z)));
             } else {
                 x = hn::Max(z, zero);
             }

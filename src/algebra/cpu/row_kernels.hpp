@@ -48,6 +48,8 @@ struct ThresholdArgs {
     std::uint32_t* indices;  ///< out: the supports, and up to a vector beyond them
     std::uint32_t* starts;   ///< out
     std::uint8_t* signs;     ///< out: `sign_bytes` a row
+    float shrink;            ///< of `hard`: how much of tau is taken off what passes
+    float* z;                ///< out: what the threshold was given; null for no use of it
 };
 
 /// Room for the signs of rows of this length, on any instruction set.

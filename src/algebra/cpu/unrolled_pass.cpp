@@ -3,10 +3,20 @@
 #include <algorithm>
 #include <cmath>
 
+#include "algebra/cpu/ramp_kernels.hpp"
 #include "algebra/cpu/row_loss.hpp"
 #include "pibinn/error.hpp"
 
 namespace pibinn::cpu {
+
+namespace {
+
+/// A hard threshold is flat in theta almost everywhere, and learns by a ramp only.
+bool learns_theta(const LayerScalars& s) {
+    return s.activation == Activation::soft || (s.activation == Activation::hard && s.ramp > 0);
+}
+
+}  // namespace
 
 CpuUnrolledPass::CpuUnrolledPass(const LinkBlock& block, std::span<const float> operator_values,
                                  std::size_t layers, std::size_t max_rows)
@@ -53,6 +63,17 @@ Supports CpuUnrolledPass::supports(const Layer& layer) const {
     return {layer.indices.data(), layer.starts.data()};
 }
 
+Supports CpuUnrolledPass::reach(const Layer& layer) const {
+    if (layer.ramp == 0) return supports(layer);
+    return {layer.reach_indices.data(), layer.reach_starts.data()};
+}
+
+void CpuUnrolledPass::remember_ramp(Layer& layer) {
+    layer.z.resize(tau_.size() * products_.n_stride());
+    layer.reach_indices.resize(tau_.size() * products_.n_stride() + 1);
+    layer.reach_starts.resize(tau_.size() + 1);
+}
+
 void CpuUnrolledPass::start(ConstBatchView y) {
     ensure(y.cols == products_.m() && y.rows <= tau_.size(),
            "a pass was given a batch it was not made for");
@@ -83,6 +104,9 @@ void CpuUnrolledPass::forward(std::size_t k, const LayerScalars& s, std::span<co
     const bool earlier = k >= 3 && s.beta != 0;  // x_0 = 0 adds nothing
     now.beta = s.beta;
     now.omega = s.omega;
+    now.ramp = s.activation == Activation::hard ? s.ramp : 0.0F;
+    now.shrink = s.shrink;
+    if (now.ramp > 0) remember_ramp(now);
     const bool first = k == 1;
     if (first) remember(s.momentum);
     residual(k, s);
@@ -92,8 +116,13 @@ void CpuUnrolledPass::forward(std::size_t k, const LayerScalars& s, std::span<co
         tau_[i] = s.residual_threshold ? s.theta * now.mean_abs[i] : s.theta;
     threshold_rows({rows_, products_.n(), products_.n_stride(), s.activation, s.delta, s.beta,
                     first ? nullptr : x_rows(k - 1), earlier ? x_rows(k - 2) : nullptr, q_.data(),
-                    tau_.data(), x_rows(k), now.indices.data(), now.starts.data(),
-                    now.signs.data()});
+                    tau_.data(), x_rows(k), now.indices.data(), now.starts.data(), now.signs.data(),
+                    s.shrink, now.ramp > 0 ? now.z.data() : nullptr});
+    if (now.ramp > 0) {
+        now.tau = tau_;
+        reach_rows({now.z.data(), now.tau.data(), now.ramp, s.shrink}, rows_, products_.n_stride(),
+                   now.reach_indices.data(), now.reach_starts.data());
+    }
 }
 
 ConstBatchView CpuUnrolledPass::x(std::size_t k) const {
@@ -113,9 +142,15 @@ void CpuUnrolledPass::gradient_of_x(std::size_t k, float delta) {
     const Layer& now = tape_[k];
     float* hz = hz_[k % 3].data();
     const std::size_t stride = products_.n_stride();
+    const auto through_threshold = [&](const SupportGradientArgs& args) {
+        if (now.ramp > 0)
+            ramp_gradient_rows({now.z.data(), now.tau.data(), now.ramp, now.shrink}, args);
+        else
+            support_gradient_rows(args);
+    };
     if (k == layers_) {
-        // At the top the loss has filled every entry; off the support the threshold stops it.
-        support_gradient_rows(
+        // At the top the loss has filled every entry; off the reach the threshold stops it.
+        through_threshold(
             {rows_, stride, now.signs.data(), hz, 0, 0, nullptr, nullptr, hz, dtau_.data()});
         return;
     }
@@ -129,14 +164,14 @@ void CpuUnrolledPass::gradient_of_x(std::size_t k, float delta) {
                      two ? gr_[(k + 2) % 3].data() : nullptr, gp_.data());
         gp = gp_.data();
     }
-    products_.support_dots(rows_, gp, supports(now), a_.data(), a_by_row_.data(), q_.data());
-    support_gradient_rows({rows_, stride, now.signs.data(), q_.data(), delta * grow, delta * shrink,
-                           hz_[(k + 1) % 3].data(), two ? hz_[(k + 2) % 3].data() : nullptr, hz,
-                           dtau_.data()});
+    products_.support_dots(rows_, gp, reach(now), a_.data(), a_by_row_.data(), q_.data());
+    through_threshold({rows_, stride, now.signs.data(), q_.data(), delta * grow, delta * shrink,
+                       hz_[(k + 1) % 3].data(), two ? hz_[(k + 2) % 3].data() : nullptr, hz,
+                       dtau_.data()});
 }
 
 double CpuUnrolledPass::gradient_of_theta(std::size_t k, const LayerScalars& s) {
-    if (s.activation != Activation::soft) return 0;  // flat in theta almost everywhere
+    if (!learns_theta(s)) return 0;
     double dtheta = 0;
     for (std::size_t i = 0; i < rows_; ++i) {
         dtheta += s.residual_threshold ? double{dtau_[i]} * tape_[k].mean_abs[i] : double{dtau_[i]};
@@ -150,7 +185,7 @@ LayerScalarGradients CpuUnrolledPass::backward(std::size_t k, const LayerScalars
                                                Into into) {
     const Layer& now = tape_[k];
     const Layer& before = tape_[k - 1];
-    const Supports support = supports(now);
+    const Supports support = reach(now);
     float* gr = gr_[k % 3].data();
     const float* hz = hz_[k % 3].data();
 
@@ -164,11 +199,11 @@ LayerScalarGradients CpuUnrolledPass::backward(std::size_t k, const LayerScalars
         products_.lay_out(w, w_);
         products_.gather(rows_, hz, support, w_.data(), nullptr, gr);
         const bool carried = k < layers_ && tape_[k + 1].omega != 0;
-        const bool with_mean = s.residual_threshold && s.activation == Activation::soft;
+        const bool with_mean = s.residual_threshold && learns_theta(s);
         if (carried || with_mean || with_beta || with_omega)
             residual_gradient_rows(
                 {rows_, products_.m(), products_.m_stride(), gr,
-                 carried ? gr_[(k + 1) % 3].data() : nullptr, support,
+                 carried ? gr_[(k + 1) % 3].data() : nullptr, supports(now),
                  carried ? tape_[k + 1].omega : 0.0F, now.r.data(),
                  with_mean ? from_mean_.data() : nullptr, with_beta ? before.p.data() : nullptr,
                  with_beta && k > 2 ? tape_[k - 2].p.data() : nullptr,

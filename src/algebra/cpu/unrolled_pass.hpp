@@ -34,17 +34,25 @@ private:
         std::vector<std::uint32_t> indices, starts;  ///< the supports of x_k
         std::vector<std::uint8_t> signs;
         float beta = 0, omega = 0;
+        float shrink = 0;
+        float ramp = 0;  ///< where it is not 0, what backward needs of it:
+        Rows z;
+        std::vector<float> tau;
+        std::vector<std::uint32_t> reach_indices, reach_starts;
     };
 
     Supports supports(const Layer& layer) const;
+    /// Where a gradient passes: the support, or what a ramp lets through.
+    Supports reach(const Layer& layer) const;
     /// Where x_k and A x_k go.
     float* x_rows(std::size_t k) { return momentum_ ? tape_[k].x.data() : x_[k % 2].data(); }
     float* p_rows(std::size_t k) { return momentum_ ? tape_[k].p.data() : p_.data(); }
     /// Room for them.
     void remember(bool momentum);
+    void remember_ramp(Layer& layer);
     /// r_k
     void residual(std::size_t k, const LayerScalars& scalars);
-    /// -dL/dx_k on the support of x_k into hz_[k % 3], from what layers k+1 and k+2 left; and into
+    /// -dL/dz_k on the reach of x_k into hz_[k % 3], from what layers k+1 and k+2 left; and into
     /// dtau_ what each row's threshold gains by it.
     void gradient_of_x(std::size_t k, float delta);
     /// Also leaves in from_mean_ what each row's mean |r_k| passes on.
@@ -66,7 +74,7 @@ private:
     std::vector<float> omega_;      ///< omega's share of each row
     std::vector<float> from_mean_;  ///< what each row's mean |r| passes on
     std::vector<Layer> tape_;
-    Rows hz_[3];  ///< -dL/dz of the last three layers, zero off the support
+    Rows hz_[3];  ///< -dL/dz of the last three layers, zero off the reach
     Rows gr_[3];  ///< dL/dr of the last three layers
     Rows gp_;     ///< dL/dp of the layer at hand
 };
