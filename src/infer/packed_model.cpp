@@ -30,11 +30,12 @@ void require_width(std::size_t given, std::size_t expected) {
                    "give measurements made by this model's operator");
 }
 
-/// Rows that one task of a batch takes: a few tasks a thread, whole tiles, and not so few rows that
-/// a task's workspace counts. Results do not depend on it.
+/// Rows that one task of a batch takes: many tasks a thread, so that no thread waits long for
+/// another whose core is shared, whole tiles, and not so few rows that a task's workspace counts.
+/// Results do not depend on it.
 std::size_t rows_per_task(std::size_t rows, std::size_t threads) {
-    const std::size_t share = (rows + 4 * threads - 1) / (4 * threads);
-    return std::clamp<std::size_t>((share + kTile - 1) / kTile * kTile, kTile, 64 * kTile);
+    const std::size_t share = (rows + 32 * threads - 1) / (32 * threads);
+    return std::clamp<std::size_t>((share + kTile - 1) / kTile * kTile, 2 * kTile, 64 * kTile);
 }
 
 }  // namespace
