@@ -92,7 +92,8 @@ struct Recipe {
     double theta = 0.1;  ///< thresholds at the start
     /// Of hard thresholds, whose jump has no gradient: backward takes it for a ramp over |z| from
     /// (1 - ramp) tau to (1 + ramp) tau, so that thresholds learn. Training starts with soft
-    /// thresholds then and goes over to hard ones little by little. 0 keeps them where they start.
+    /// thresholds then, without a ramp, and goes over to hard ones little by little. 0 keeps them
+    /// where they start.
     double ramp = 0;
     /// Share of the training rows, its last ones, that are kept out of training; each stage then
     /// ends with the parameters of the epoch that recovered these best. 0 trains on all rows.

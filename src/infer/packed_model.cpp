@@ -35,7 +35,7 @@ void require_width(std::size_t given, std::size_t expected) {
 /// Results do not depend on it.
 std::size_t rows_per_task(std::size_t rows, std::size_t threads) {
     const std::size_t share = (rows + 32 * threads - 1) / (32 * threads);
-    return std::clamp<std::size_t>((share + kTile - 1) / kTile * kTile, 2 * kTile, 64 * kTile);
+    return std::clamp<std::size_t>((share + kTile - 1) / kTile * kTile, kTile, 64 * kTile);
 }
 
 }  // namespace

@@ -109,7 +109,8 @@ void Trainer::run_epoch() {
     record.rate = rate_at(stage, state_.epoch);
     const std::size_t batch = stage.batch ? stage.batch : recipe_.batch;
     double loss = 0;
-    network_->set_ramp(recipe_.ramp, shrink());
+    const double soft = shrink();
+    network_->set_ramp(recipe_.ramp, soft);
     if (batch >= count) {
         // All rows in one batch: their order makes no difference, and to copy them took 3 % of the
         // epoch.
@@ -130,7 +131,8 @@ void Trainer::run_epoch() {
     certify(stage);
 
     const bool measured = number == 0 || last || (number + 1) % kEpochsPerTest == 0;
-    if (measured && validation_rows_ > 0) validate();
+    // Before thresholds are hard, the error of hard ones does not tell which epoch was best.
+    if (measured && validation_rows_ > 0 && soft == 0) validate();
     if (last && !state_.best.empty())
         std::copy(state_.best.begin(), state_.best.end(), latent_.values().begin());
     record.test_nmse_db = measured ? test_nmse_db() : state_.history.back().test_nmse_db;

@@ -21,7 +21,9 @@ constexpr double kRamp = 0.4;
 double passing(double z, double tau, double shrink) { return z - std::copysign(shrink * tau, z); }
 
 double ramp(double z, double tau, double shrink) {
-    const double s = (std::abs(z) / tau - 1 + kRamp) / (2 * kRamp);
+    const double width = kRamp * (1 - shrink);
+    const double from_least = std::abs(z) / tau - 1 + width;
+    const double s = width > 0 ? from_least / (2 * width) : (from_least < 0 ? 0.0 : 1.0);
     return passing(z, tau, shrink) * std::clamp(s, 0.0, 1.0);
 }
 
@@ -134,7 +136,8 @@ TEST_P(Ramp, GradientsAreThoseOfTheSmoothedThreshold) {
 }
 
 INSTANTIATE_TEST_SUITE_P(PlainAndAccelerated, Ramp,
-                         ::testing::Combine(::testing::Bool(), ::testing::Values(0.0, 0.6)));
+                         ::testing::Combine(::testing::Bool(),
+                                            ::testing::Values(0.0, 0.6, 0.95, 1.0)));
 
 }  // namespace
 }  // namespace pibinn

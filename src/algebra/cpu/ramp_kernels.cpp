@@ -1,6 +1,5 @@
 #include "algebra/cpu/ramp_kernels.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace pibinn::cpu {
@@ -21,12 +20,11 @@ void reach_rows(const RampRows& ramp, std::size_t rows, std::size_t stride, std:
 }
 
 void ramp_gradient_rows(const RampRows& ramp, const SupportGradientArgs& a) {
+    const float slope = ramp.width > 0 ? 1 / (2 * ramp.width) : 0.0F;  // of S, by |z| / tau
     for (std::size_t i = 0; i < a.rows; ++i) {
         const float tau = ramp.tau[i];
         const float least = (1 - ramp.width) * tau;
         const float most = (1 + ramp.width) * tau;
-        const float inverse = tau > 0 ? 1 / tau : 0.0F;
-        const float slope = 1 / (2 * ramp.width);  // of S, by |z| / tau
         float sum = 0;
         for (std::size_t e = i * a.stride; e < (i + 1) * a.stride; ++e) {
             const float size = std::abs(ramp.z[e]);
@@ -35,13 +33,18 @@ void ramp_gradient_rows(const RampRows& ramp, const SupportGradientArgs& a) {
             if (a.hz2) h += a.c2 * a.hz2[e];
             // With g for shrink, s = |z| / tau: x = sign(z) (|z| - g tau) S(s), hence
             // dx/dz = S + (s - g) S' and dx/dtau = -sign(z) (g S + (s - g) s S').
-            const float s = size * inverse;
-            const bool inside = size > least && size < most;
-            const float step = inside ? (s - 1 + ramp.width) * slope : 1.0F;
-            const float jump = inside ? (s - ramp.shrink) * slope : 0.0F;
+            float by_z = 1;
+            float by_tau = ramp.shrink;
+            if (size > least && size < most) {
+                const float s = size / tau;
+                const float step = (s - 1 + ramp.width) * slope;
+                const float jump = (s - ramp.shrink) * slope;
+                by_z = step + jump;
+                by_tau = ramp.shrink * step + s * jump;
+            }
             h = size > least ? h : 0.0F;
-            a.hz[e] = h * (step + jump);
-            sum += std::copysign(ramp.shrink * step + s * jump, ramp.z[e]) * h;
+            a.hz[e] = h * by_z;
+            sum += (ramp.z[e] < 0 ? -by_tau : by_tau) * h;
         }
         a.tau[i] = sum;
     }
