@@ -20,7 +20,9 @@ build: setup ## build the library, the program and the tests in build/
 demo: build ## train on the embedded default problem; results in build/demo
 	build/pibinn demo --out build/demo
 
-test: build ## run every test
+test: build ## run every test; other languages load the shared library
+	cmake --preset shared
+	cmake --build --preset shared --parallel $(JOBS) --target libpibinn.so
 	scripts/check build
 
 asan: setup ## run every test under the address and undefined-behaviour sanitizers

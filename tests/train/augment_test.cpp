@@ -15,6 +15,13 @@ namespace {
 
 using testing::small_problem;
 
+/// Its coefficients are those of a cosine basis.
+Problem problem_of_segments(ThreadPool& pool) {
+    Problem problem = small_problem(pool);
+    problem.domain.basis = Basis::named(BasisKind::dct, 20);
+    return problem;
+}
+
 TEST(Augment, KeepsMagnitudesAndMeasuresAnew) {
     ThreadPool pool(1);
     Problem problem = small_problem(pool);
@@ -68,8 +75,7 @@ TEST(Augment, DrawsNoiseAndArtefactsOfSignalsAfreshEveryEpoch) {
 
 TEST(Augment, TurnsSegmentsAroundByChance) {
     ThreadPool pool(1);
-    Problem problem = small_problem(pool);
-    problem.domain.basis = Basis::named(BasisKind::dct, 20);
+    const Problem problem = problem_of_segments(pool);
     DataSet set;
     augment_epoch(Augment::flip, problem, problem.train.x.rows(), 1, 0, set, pool);
     std::size_t turned = 0;
@@ -151,8 +157,7 @@ TEST(Augment, MirrorsPatchesInEveryWay) {
 
 TEST(Augment, ShiftsInTimeWhateverTheBasis) {
     ThreadPool pool(1);
-    Problem problem = small_problem(pool);
-    problem.domain.basis = Basis::named(BasisKind::dct, 20);
+    const Problem problem = problem_of_segments(pool);
     DataSet set;
     augment_epoch(Augment::shift, problem, problem.train.x.rows(), 1, 0, set, pool);
     const Batch before = problem.domain.to_signals(problem.train.x, pool);
