@@ -50,8 +50,8 @@ public:
     std::size_t bytes() const;  ///< of signs, scalars and operator
     const std::string& kernel() const;
     /// What one layer adds to the error against float64, relative to its largest entry: 1e-6, or
-    /// 1e-3 for tables of 16 bits. Networks that amplify errors amplify these too, and entries at a
-    /// hard threshold may jump.
+    /// 1e-3 for tables of 16 bits. Networks that amplify errors amplify these too, and where
+    /// an entry stands at its threshold, hard thresholds and the Onsager term's count may jump.
     double relative_error() const;
 
     /// One signal, or a few rows, on the caller's thread and without allocation.

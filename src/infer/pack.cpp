@@ -19,19 +19,31 @@ void set_bit(std::uint32_t* words, std::size_t bit) {
     words[bit / 32] |= std::uint32_t{1} << (bit % 32);
 }
 
+/// A group's bits in one column: the first row's minus above, and which of the others are like it.
+std::uint32_t group_bits(std::span<const float> column, std::size_t plane, std::size_t group,
+                         const SignLayout& layout, const PackedPart& part) {
+    const bool first = sign_of(column[2 * group], plane);
+    std::uint32_t bits = first ? 0 : 1U << (layout.rows_per_group - 1);
+    for (std::size_t b = 1; b < layout.rows_per_group; ++b) {
+        const std::size_t row = b == 1 ? 2 * group + 1 : b * part.groups + group;
+        if (row < part.m && sign_of(column[row], plane) == first) bits |= 1U << (b - 1);
+    }
+    return bits;
+}
+
 template <class Word>
 void pack_full(std::span<const float> weights, const SignLayout& layout, const PackedPart& part,
                Word* signs) {
-    const std::size_t plane_words = part.words * part.stride;
     for (std::size_t plane = 0; plane < part.planes; ++plane)
         for (std::size_t j = 0; j < part.n; ++j)
-            for (std::size_t i = 0; i < part.m; ++i)
-                if (sign_of(weights[j * part.m + i], plane)) {
-                    const std::size_t word =
-                        plane * plane_words + i / layout.rows_per_word() * part.stride + j;
-                    signs[word] =
-                        static_cast<Word>(signs[word] | 1U << (i % layout.rows_per_word()));
-                }
+            for (std::size_t g = 0; g < part.groups; ++g) {
+                const std::uint32_t bits =
+                    group_bits(weights.subspan(j * part.m, part.m), plane, g, layout, part);
+                Word& word =
+                    signs[(plane * part.words + g / layout.groups_per_word) * part.stride + j];
+                word = static_cast<Word>(word | bits << g % layout.groups_per_word *
+                                                            layout.rows_per_group);
+            }
 }
 
 void pack_mask(std::span<const float> weights, PackedPart& part, std::uint32_t* signs) {
@@ -45,14 +57,20 @@ void pack_operator(std::span<const float> links, PackedPart& part) {
         part.a.assign(links.begin(), links.end());
         return;
     }
-    const std::size_t left = part.m % kPad;
-    part.main_rows = part.m - left;
+    const std::size_t left = part.held() % kPad;
+    part.main_rows = part.held() - left;
     part.tail_stride = left == 0 ? 0 : left <= 4 ? 4 : left <= 8 ? 8 : kPad;
     part.a.resize(part.n * part.main_rows);
     part.tail.resize(part.n * part.tail_stride +
                      kPad);  // a vector may be read from the last column
+    std::vector<float> column(part.held());
     for (std::size_t j = 0; j < part.n; ++j) {
-        const auto column = links.subspan(j * part.m, part.m);
+        std::ranges::copy(links.subspan(j * part.m, part.m), column.begin());
+        for (std::size_t i = 0; i < part.paired(); i += 2) {
+            const float first = column[i], second = i + 1 < part.m ? column[i + 1] : 0;
+            column[i] = first - second;
+            column[i + 1] = first + second;
+        }
         std::copy_n(column.begin(), part.main_rows, part.a.begin() + j * part.main_rows);
         std::copy_n(column.begin() + part.main_rows, left,
                     part.tail.begin() + j * part.tail_stride);
@@ -104,8 +122,8 @@ std::vector<PackedPart> pack_parts(const Model& model, const SignLayout& layout)
         part.plain = !spec.update.momentum && !spec.update.onsager && spec.delta == 1;
         part.delta = static_cast<float>(spec.delta);
         part.planes = spec.weights == WeightKind::ternary ? 2 : 1;
-        part.words =
-            block.full() ? (part.m + layout.rows_per_word() - 1) / layout.rows_per_word() : 0;
+        part.groups = block.full() ? layout.groups(part.m) : 0;
+        part.words = (part.groups + layout.groups_per_word - 1) / layout.groups_per_word;
         part.word_bits = layout.word_bits;
         const std::size_t lanes = layout.word_bits == 16 ? 2 * kPad : kPad;
         part.stride = (part.n + lanes - 1) / lanes * lanes;

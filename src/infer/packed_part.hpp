@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -11,6 +12,10 @@ namespace pibinn {
 
 /// How a target's kernels want the signs of a column: rows in groups, groups in words.
 /// Both ways of a target share it, so that one packing serves both and both add in one order.
+///
+/// Of a group's rows r0, r1, r2 .. the kernels hold r0 - r1 and r0 + r1 in place of the first two:
+/// then a table of all signed sums begins with these two, and half of it is the other half's minus.
+/// A group's highest bit says that r0 is subtracted; bit b - 1, that row b has the sign of r0.
 struct SignLayout {
     std::size_t rows_per_group = 4;   ///< bits that one table lookup reads
     std::size_t groups_per_word = 8;  ///< from the lowest bits on
@@ -18,6 +23,9 @@ struct SignLayout {
     std::size_t word_bits = 32;       ///< or 16
 
     std::size_t rows_per_word() const { return rows_per_group * groups_per_word; }
+    std::size_t groups(std::size_t rows) const {
+        return (rows + rows_per_group - 1) / rows_per_group;
+    }
 };
 
 /// What a layer has beside its signs.
@@ -44,6 +52,9 @@ struct PackedPart {
 
     /// A link of a ternary kind is half the sum of two signs, so it has two planes of them.
     std::size_t planes = 1;
+    /// Of rows, in full blocks, where those that a group begins with come first: group g has the
+    /// rows 2 g, 2 g + 1 and then b groups + g for b = 2, 3 ..
+    std::size_t groups = 0;
     std::size_t words = 0;  ///< of a column, in full blocks
     std::size_t word_bits = 32;
     std::size_t stride = 0;  ///< columns, padded
@@ -55,13 +66,18 @@ struct PackedPart {
     std::vector<std::uint32_t> rows;     ///< of a mask: the row of each link
 
     /// The operator. Full blocks: [column][main_rows], whole cache lines, so that no load crosses
-    /// one, and the rows that are left over as [column][tail_stride]. Masks: the links.
+    /// one, and the rows that are left over as [column][tail_stride]; the first `paired` rows are
+    /// held by twos as difference and sum. Masks: the links.
     AlignedBuffer<float> a;
     AlignedBuffer<float> tail;
-    std::size_t main_rows = 0;    ///< m rounded down to 16
-    std::size_t tail_stride = 0;  ///< m - main_rows rounded up to 0, 4, 8 or 16
+    std::size_t main_rows = 0;    ///< held rows rounded down to 16
+    std::size_t tail_stride = 0;  ///< the rest rounded up to 0, 4, 8 or 16
 
     bool full() const { return offsets.empty(); }
+    /// Rows of r, y and A that are held by twos; none in masks.
+    std::size_t paired() const { return 2 * groups; }
+    /// Rows that are held in all: one more than m where m is one.
+    std::size_t held() const { return std::max(m, paired()); }
     /// In numbers of 32 bits.
     std::size_t plane_size() const {
         return full() ? words * stride * word_bits / 32 : (rows.size() + 31) / 32;

@@ -142,8 +142,6 @@ TEST_P(EveryKernel, RecoversWhatFloat64Does) {
     ThreadPool pool(1);
     for (const Case& c : cases()) {
         SCOPED_TRACE(c.name);
-        // A hard threshold jumps: an entry that stands at it may be kept or not in 16 bits.
-        if (GetParam().starts_with("vector16/") && c.spec.activation == Activation::hard) continue;
         const Model model = some_model(c, 3);
         const Batch y = some_measurements(model, 19, 5);
         const ParameterStore p = parameters_of(model);
@@ -154,17 +152,31 @@ TEST_P(EveryKernel, RecoversWhatFloat64Does) {
         const Batch x = packed.recover(y, pool, &layers);
         ASSERT_EQ(layers.size(), expected.size());
         EXPECT_EQ(layers.back(), x);
+        // A hard threshold and the Onsager term's count jump where an entry stands at its
+        // threshold, which in 16 bits may be on its other side: such rows are left out from there
+        // on.
+        const bool jumps = GetParam().starts_with("vector16/") &&
+                           (c.spec.activation == Activation::hard || c.spec.update.onsager);
+        std::vector<bool> left_out(x.rows());
         for (std::size_t k = 0; k < layers.size(); ++k) {
             double largest = 0;  // of what comes in and out: x is made by differences of y
             for (float v : y.values()) largest = std::max(largest, std::abs(double{v}));
-            double error = 0;
-            for (std::size_t i = 0; i < x.size(); ++i) {
-                largest = std::max(largest, std::abs(expected[k].data()[i]));
-                error = std::max(error, std::abs(expected[k].data()[i] -
-                                                 static_cast<double>(layers[k].data()[i])));
+            for (double v : expected[k].values()) largest = std::max(largest, std::abs(v));
+            for (std::size_t i = 0; i < x.rows(); ++i) {
+                double error = 0;
+                for (std::size_t j = 0; j < x.cols(); ++j) {
+                    const double should = expected[k](i, j);
+                    const double is = layers[k](i, j);
+                    error = std::max(error, std::abs(should - is));
+                    if (jumps && (should != 0) != (is != 0)) left_out[i] = true;
+                }
+                if (!left_out[i]) {
+                    EXPECT_LE(error, packed.relative_error() * largest)
+                        << "row " << i << " of layer " << k + 1;
+                }
             }
-            EXPECT_LE(error, packed.relative_error() * largest) << "layer " << k + 1;
         }
+        EXPECT_LE(std::count(left_out.begin(), left_out.end(), true), 4) << "of 19 rows";
     }
 }
 

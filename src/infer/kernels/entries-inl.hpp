@@ -44,9 +44,9 @@ struct EntryStep {
         const V before = hn::Load(d, x1 + j);
         const V z =
             input.template Of<kPlain>(before, kPlain ? before : hn::Load(d, x2 + j), q, scale);
-        const V x = Activate<kActivation>(z, tau);
-        hn::Store(x, d, x2 + j);
-        hn::StoreMaskBits(d, hn::Ne(x, hn::Zero(d)), alive);
+        const Activated<V> next = Activate<kActivation>(z, tau);
+        hn::Store(next.x, d, x2 + j);
+        hn::StoreMaskBits(d, next.alive, alive);
         alive += kLanes / 8;
     }
 

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 #include <utility>
 
@@ -26,8 +27,8 @@ namespace pibinn::HWY_NAMESPACE {
 constexpr std::size_t kGroup = kLayout.rows_per_group;
 constexpr std::size_t kGroups = kLayout.groups_per_word;
 
-/// All signed sums of a group of rows: entry e adds row b where bit b of e is set and subtracts it
-/// where not. Rounded as a chain from the first row on.
+/// All signed sums of a group of rows, as SignLayout numbers them: those that add the first row,
+/// and their minus. Rounded as a chain from the first rows on.
 struct GroupTable {
     V low;
 #if HWY_TARGET <= HWY_AVX3
@@ -35,31 +36,63 @@ struct GroupTable {
 #endif
 };
 
-/// [b][lane] is +1 where bit b of the lane's number is set, else -1. Read from memory: made anew
-/// they took an eighth of the product.
-struct LaneSigns {
-    alignas(64) float values[4][kLanes];
+/// The sign of a group's row b + 1 in the table's entry of the lane's number; [0] is that of the
+/// first two rows. Read from memory: made anew they took an eighth of the product.
+struct EntrySigns {
+    alignas(64) float values[kGroup - 1][kLanes];
 
-    constexpr LaneSigns() : values() {
-        for (std::size_t b = 0; b < 4; ++b)
-            for (std::size_t lane = 0; lane < kLanes; ++lane)
-                values[b][lane] = (lane >> b & 1) != 0 ? 1.0F : -1.0F;
+    constexpr EntrySigns() : values() {
+        for (std::size_t lane = 0; lane < kLanes; ++lane)
+            for (std::size_t b = 0; b + 1 < kGroup; ++b) {
+                const bool minus = (lane >> (kGroup - 1) & 1) != 0;
+                const bool like_first = b == 0 || (lane >> b & 1) != 0;
+                values[b][lane] = like_first == minus ? -1.0F : 1.0F;
+            }
     }
 };
-constexpr LaneSigns kLaneSigns;
+constexpr EntrySigns kEntrySigns;
 
-HWY_INLINE GroupTable MakeTable(const float* r, const V* signs) {
+/// Where the rows of groups stand.
+struct GroupRows {
+    const float* pairs;
+    const float* singles[kGroup - 2];
+
+    /// From group `first` on.
+    HWY_INLINE GroupRows(const PackedPart& part, const float* r, std::size_t first)
+        : pairs(r + 2 * first) {
+        const float* at = pairs + (part.paired() - first);
+        for (const float*& single : singles) {
+            single = at;
+            at += part.groups;
+            asm("" : "+r"(single));  // g++ 12 multiplied in vectors
+        }
+    }
+};
+
+HWY_INLINE GroupTable MakeTable(const GroupRows& rows, std::size_t group, const V* signs) {
     const D d;
-    V sum = hn::Mul(signs[0], hn::Set(d, r[0]));
-    sum = hn::MulAdd(signs[1], hn::Set(d, r[1]), sum);
-    sum = hn::MulAdd(signs[2], hn::Set(d, r[2]), sum);
+    // Difference and sum by turns: bit 0 chooses between them.
+    double pair;
+    std::memcpy(&pair, rows.pairs + 2 * group, sizeof pair);
+    V sum = hn::BitCast(d, hn::Set(hn::Repartition<double, D>(), pair));
+#if HWY_TARGET > HWY_AVX3
+    sum = hn::Mul(signs[0], sum);
+#endif
+    ForEach<kGroup - 2>([&](auto b) HWY_ATTR {
+        sum = hn::MulAdd(signs[b + 1], hn::Set(d, rows.singles[b][group]), sum);
+    });
 #if HWY_TARGET <= HWY_AVX3
-    sum = hn::MulAdd(signs[3], hn::Set(d, r[3]), sum);
-    const V last = hn::Set(d, r[4]);
-    return {hn::Sub(sum, last), hn::Add(sum, last)};
+    return {sum, hn::Neg(sum)};
 #else
     return {sum};
 #endif
+}
+
+/// `count` tables.
+HWY_INLINE void MakeTables(const GroupRows& rows, std::size_t count, GroupTable* tables) {
+    V signs[kGroup - 1];
+    for (std::size_t b = 0; b + 1 < kGroup; ++b) signs[b] = hn::Load(D(), kEntrySigns.values[b]);
+    for (std::size_t g = 0; g < count; ++g) tables[g] = MakeTable(rows, g, signs);
 }
 
 /// The entry that the lowest bits of each lane's index name; the bits above do not count.
@@ -78,13 +111,6 @@ constexpr std::size_t kPassWords = 2;
 constexpr std::size_t kPassWords = 1;
 #endif
 constexpr std::size_t kPassGroups = kPassWords * kGroups;
-
-template <std::size_t kUsed>
-HWY_INLINE void MakeTables(const float* r, GroupTable (&tables)[kUsed]) {
-    V signs[4];
-    for (std::size_t b = 0; b < 4; ++b) signs[b] = hn::Load(D(), kLaneSigns.values[b]);
-    for (std::size_t g = 0; g < kUsed; ++g) tables[g] = MakeTable(r + g * kGroup, signs);
-}
 
 /// One group's entries. Those of two planes are added to each other first: where they cancel, as a
 /// ternary link of zero has it, they leave nothing behind.
@@ -123,34 +149,34 @@ HWY_INLINE V SumPass(const GroupTable (&tables)[kUsed], const std::uint32_t* wor
     return sum;
 }
 
-/// q (+)= the signed sums of some rows from `first_row` on.
+/// q (+)= the signed sums of some groups from `first` on.
 template <std::size_t kPlanes, std::size_t kUsed>
 HWY_NOINLINE void AddPass(const PackedPart& part, const std::uint32_t* words, Signal& signal,
-                          std::size_t first_row) {
+                          std::size_t first) {
     GroupTable tables[kUsed];
-    MakeTables(signal.r + first_row, tables);
+    MakeTables(GroupRows(part, signal.r, first), kUsed, tables);
     const auto run = [&, stride = part.stride, plane_size = part.plane_size(),
                       q = signal.q]<bool kFirst>(std::bool_constant<kFirst>) HWY_ATTR {
         for (std::size_t j = 0; j < stride; j += kLanes)
             hn::Store(SumPass<kPlanes, kFirst>(tables, words + j, stride, plane_size, q + j), D(),
                       q + j);
     };
-    first_row == 0 ? run(std::true_type()) : run(std::false_type());
+    first == 0 ? run(std::true_type()) : run(std::false_type());
 }
 
 /// The last of the sums, and with them x.
 template <bool kPlain, Activation kActivation, std::size_t kUsed>
 HWY_NOINLINE void FinishPass(const PackedPart& part, const PackedLayer& layer,
-                             const std::uint32_t* words, Signal& signal, std::size_t first_row) {
+                             const std::uint32_t* words, Signal& signal, std::size_t first) {
     GroupTable tables[kUsed];
-    MakeTables(signal.r + first_row, tables);
+    MakeTables(GroupRows(part, signal.r, first), kUsed, tables);
     EntryStep<kPlain, kActivation> step(part, layer, signal);
     const auto run = [&, stride = part.stride,
                       q = signal.q]<bool kFirst>(std::bool_constant<kFirst>) HWY_ATTR {
         for (std::size_t j = 0; j < stride; j += kLanes)
             step.Finish(j, SumPass<1, kFirst>(tables, words + j, stride, 0, q + j));
     };
-    first_row == 0 ? run(std::true_type()) : run(std::false_type());
+    first == 0 ? run(std::true_type()) : run(std::false_type());
     step.Close(signal);
 }
 
@@ -175,9 +201,8 @@ template <bool kPlain, Activation kActivation>
 class FloatLayers {
 public:
     explicit FloatLayers(const PackedPart& part) {
-        const std::size_t groups = (part.m + kGroup - 1) / kGroup;
-        passes_ = (groups + kPassGroups - 1) / kPassGroups;
-        const std::size_t left = groups - (passes_ - 1) * kPassGroups;
+        passes_ = (part.groups + kPassGroups - 1) / kPassGroups;
+        const std::size_t left = part.groups - (passes_ - 1) * kPassGroups;
         const auto all = std::make_index_sequence<kPassGroups>();
         pass_ = AddPassOf(part.planes, kPassGroups, all);
         last_ = AddPassOf(part.planes, left, all);
@@ -190,16 +215,16 @@ public:
 
     HWY_INLINE void operator()(const PackedPart& part, std::size_t k, const std::uint32_t* words,
                                Signal& signal) const {
-        std::size_t row = 0;
+        std::size_t group = 0;
         for (std::size_t pass = 1; pass < passes_; ++pass) {
-            pass_(part, words, signal, row);
+            pass_(part, words, signal, group);
             words += kPassWords * part.stride;
-            row += kPassWords * kLayout.rows_per_word();
+            group += kPassGroups;
         }
         if (finish_ != nullptr) {
-            finish_(part, part.layers[k], words, signal, row);
+            finish_(part, part.layers[k], words, signal, group);
         } else {
-            last_(part, words, signal, row);
+            last_(part, words, signal, group);
             FinishLayer<kPlain, kActivation>(part, k, signal);
         }
     }

@@ -35,6 +35,15 @@ HWY_INLINE float SumLanes(V v) {
     return hn::GetLane(hn::Add(sum, hn::Shuffle2301(sum)));
 }
 
+/// Adds to `total` what |r| of rows i .. i + kLanes - 1 makes together. Of rows that are held by
+/// twos the larger of both is |r0| + |r1|; each lane adds half of it.
+HWY_INLINE V AddSizes(const PackedPart& part, std::size_t i, V r, V total) {
+    const V size = hn::Abs(r);
+    if (i >= part.paired()) return hn::Add(total, size);
+    const V half = hn::Mul(hn::Max(size, hn::Shuffle2301(size)), hn::Set(D(), 0.5F));
+    return hn::Add(total, hn::IfThenElse(PairedLanes(part, i), half, size));
+}
+
 /// From A x, rows i .. i + kLanes - 1 of it, to r.
 template <bool kPlain>
 struct ResidualStep {
@@ -51,7 +60,6 @@ struct ResidualStep {
           p1(signal.p1),
           r(signal.r) {}
 
-    /// Returns |r|.
     HWY_INLINE V Finish(std::size_t i, V p) const {
         const D d;
         V now;
@@ -63,7 +71,7 @@ struct ResidualStep {
             hn::Store(p, d, p1 + i);
         }
         hn::Store(now, d, r + i);
-        return hn::Abs(now);
+        return now;
     }
 };
 
@@ -173,14 +181,20 @@ struct ColumnSums {
     template <bool kPlain>
     HWY_INLINE void Finish(const PackedPart& part, const PackedLayer& layer, std::size_t alive,
                            Signal& signal) const {
+        constexpr std::size_t kVectors = kMain + TailSum<kTail>::kVectors;
         const ResidualStep<kPlain> step(layer, alive, signal);
-        V total = hn::Zero(D());
-        ForEach<kMain>([&](auto v)
-                           HWY_ATTR { total = hn::Add(total, step.Finish(v * kLanes, sums[v])); });
-        ForEach<TailSum<kTail>::kVectors>([&](auto v) HWY_ATTR {
-            total = hn::Add(total, step.Finish((kMain + v) * kLanes, tail.Whole(v)));
+        V r[kVectors + 1];
+        ForEach<kVectors>([&](auto v) HWY_ATTR {
+            if constexpr (v < kMain)
+                r[v] = step.Finish(v * kLanes, sums[v]);
+            else
+                r[v] = step.Finish(v * kLanes, tail.Whole(v - kMain));
         });
-        if (part.residual_threshold) signal.total = SumLanes(total);
+        if (!part.residual_threshold) return;
+        V total = hn::Zero(D());
+        ForEach<kVectors>([&](auto v)
+                              HWY_ATTR { total = AddSizes(part, v * kLanes, r[v], total); });
+        signal.total = SumLanes(total);
     }
 };
 
@@ -262,7 +276,7 @@ HWY_NOINLINE void StreamResidual(const PackedPart& part, const PackedLayer& laye
         V p = hn::Load(d, signal.p1 + i);
         // A short tail is read with what stands behind it.
         if (i + kLanes > part.m) p = hn::IfThenElseZero(hn::FirstN(d, part.m - i), p);
-        total = hn::Add(total, step.Finish(i, p));
+        total = AddSizes(part, i, step.Finish(i, p), total);
     }
     signal.total = SumLanes(total);
 }

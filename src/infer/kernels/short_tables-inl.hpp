@@ -32,12 +32,20 @@ using DU16 = hn::Full512<std::uint16_t>;
 using V16 = hn::Vec<D16>;
 
 /// The signed sums of a group of five rows, in units of 1 / scale.
-HWY_INLINE V16 ShortTable(const float* r, const V* signs, V scale) {
-    const GroupTable table = MakeTable(r, signs);
+HWY_INLINE V16 ShortTable(const GroupTable& table, V scale) {
     const hn::Half<D16> half;
     const auto low = hn::DemoteTo(half, hn::NearestInt(hn::Mul(table.low, scale)));
-    const auto high = hn::DemoteTo(half, hn::NearestInt(hn::Mul(table.high, scale)));
-    return hn::Combine(D16(), high, low);
+    return hn::Combine(D16(), hn::Neg(low), low);
+}
+
+/// The sum of |r| over up to a vector of groups.
+HWY_INLINE float SumSizes(const GroupRows& rows, std::size_t groups) {
+    const D d;
+    V differences, sums;
+    hn::LoadInterleaved2(d, rows.pairs, differences, sums);
+    V total = hn::Max(hn::Abs(differences), hn::Abs(sums));
+    for (const float* single : rows.singles) total = hn::Add(total, hn::Abs(hn::LoadU(d, single)));
+    return SumLanes(hn::IfThenElseZero(hn::FirstN(d, groups), total));
 }
 
 template <std::size_t kAt>
@@ -50,21 +58,23 @@ HWY_INLINE V16 AddShort(const V16* tables, hn::Vec<DU16> word, V16 sum) {
 /// all |r| fills 16 bits, so that no sum can be larger.
 template <std::size_t kPlanes, std::size_t kCount>
 HWY_NOINLINE void AddShortWords(const PackedPart& part, const std::uint16_t* HWY_RESTRICT words,
-                                const float* HWY_RESTRICT r, float* HWY_RESTRICT q, bool first) {
+                                const Signal& signal, std::size_t first) {
     constexpr std::size_t kTables = kCount * kShortGroups;
     const D d;
     const D16 d16;
-    V total = hn::Zero(d);
-    for (std::size_t i = 0; i < kCount * kShortLayout.rows_per_word(); i += 4)
-        total = hn::Add(total, hn::Abs(hn::LoadDup128(d, r + i)));
-    const float sum = SumLanes(total) / 4;                 // each row stands in four lanes
+    float* HWY_RESTRICT q = signal.q;
+    const GroupRows rows(part, signal.r, first);
+    // Words are whole, but rows of the groups behind the last are other groups'.
+    const std::size_t used = std::min(kTables, part.groups - first);
+    const float sum = SumSizes(rows, used);
     constexpr float kMost = 32767.0F / kPlanes - kTables;  // every entry may be rounded up
     const float unit = sum > 0 ? sum / kMost : 1.0F;
-    V signs[4];
-    for (std::size_t b = 0; b < 4; ++b) signs[b] = hn::Load(d, kLaneSigns.values[b]);
+    GroupTable floats[kTables];
+    MakeTables(rows, kTables, floats);
     const V scale = hn::Set(d, 1.0F / unit);
     V16 tables[kTables];
-    for (std::size_t g = 0; g < kTables; ++g) tables[g] = ShortTable(r + g * kGroup, signs, scale);
+    for (std::size_t g = 0; g < kTables; ++g)
+        tables[g] = g < used ? ShortTable(floats[g], scale) : hn::Zero(d16);
     const V back = hn::Set(d, unit);
     const hn::Half<D16> half;
     const hn::Full512<std::int32_t> d32;
@@ -81,8 +91,8 @@ HWY_NOINLINE void AddShortWords(const PackedPart& part, const std::uint16_t* HWY
             }
         const V low = hn::ConvertTo(d, hn::PromoteTo(d32, hn::LowerHalf(half, sums)));
         const V high = hn::ConvertTo(d, hn::PromoteTo(d32, hn::UpperHalf(half, sums)));
-        const V q_low = first ? hn::Zero(d) : hn::Load(d, q + j);
-        const V q_high = first ? hn::Zero(d) : hn::Load(d, q + j + 16);
+        const V q_low = first == 0 ? hn::Zero(d) : hn::Load(d, q + j);
+        const V q_high = first == 0 ? hn::Zero(d) : hn::Load(d, q + j + 16);
         hn::Store(hn::MulAdd(low, back, q_low), d, q + j);
         hn::Store(hn::MulAdd(high, back, q_high), d, q + j + 16);
     }
@@ -99,14 +109,13 @@ public:
                                Signal& signal) const {
         const auto* words = reinterpret_cast<const std::uint16_t*>(signs);
         for (std::size_t w = 0; w < part.words; w += kShortWords)
-            add_[std::min(kShortWords, part.words - w) - 1](
-                part, words + w * part.stride, signal.r + w * kShortLayout.rows_per_word(),
-                signal.q, w == 0);
+            add_[std::min(kShortWords, part.words - w) - 1](part, words + w * part.stride, signal,
+                                                            w * kShortGroups);
         FinishLayer<kPlain, kActivation>(part, k, signal);
     }
 
 private:
-    using Add = void (*)(const PackedPart&, const std::uint16_t*, const float*, float*, bool);
+    using Add = void (*)(const PackedPart&, const std::uint16_t*, const Signal&, std::size_t);
     Add add_[kShortWords];  ///< one word, two, and so on
 
     template <std::size_t... kAt>

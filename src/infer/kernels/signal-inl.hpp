@@ -41,7 +41,13 @@ HWY_INLINE void ForEach(const F& f) {
     ForEach(f, std::make_index_sequence<kCount>());
 }
 
-/// One signal on its way. Whatever stands behind row m - 1 is zero, behind entry n - 1 anything.
+/// Which of the rows from i on are held by twos; i is among them.
+HWY_INLINE hn::Mask<D> PairedLanes(const PackedPart& part, std::size_t i) {
+    return hn::FirstN(D(), std::min(kLanes, part.paired() - i));
+}
+
+/// One signal on its way. Rows are held as the operator's are. Whatever stands behind them is zero,
+/// behind entry n - 1 anything.
 struct Signal {
     float *y, *p1, *p2, *r;  ///< rows
     float *x1, *x2, *q;      ///< columns
@@ -63,6 +69,13 @@ struct Signal {
         alive = reinterpret_cast<std::uint8_t*>(x2 + part.stride);
         std::fill_n(y, vector_signal_floats(part, kLayout), 0.0F);
         std::copy_n(measured, part.m, y);
+        for (std::size_t i = 0; i < part.paired(); i += kLanes) {
+            const V rows = hn::Load(D(), y + i);
+            const V first = hn::DupEven(rows);
+            const V second = hn::DupOdd(rows);
+            const V pairs = hn::OddEven(hn::Add(first, second), hn::Sub(first, second));
+            hn::Store(hn::IfThenElse(PairedLanes(part, i), pairs, rows), D(), y + i);
+        }
     }
 };
 

@@ -26,9 +26,11 @@ struct TileLayers {
     static constexpr std::size_t kLanes = T::kLanes;
 
     static void ReadMeasurements(const RecoverArgs& args, const TileSpace& s) {
-        const std::size_t m = args.part.m;
-        if (args.rows < kWidth) std::fill_n(s.y, m * kWidth, 0.0F);
-        CopySideBySide<kWidth>(args.y, args.y_stride, args.rows, m, s.y);
+        const PackedPart& part = args.part;
+        if (args.rows < kWidth || part.held() > part.m)
+            std::fill_n(s.y, part.held() * kWidth, 0.0F);
+        CopySideBySide<kWidth>(args.y, args.y_stride, args.rows, part.m, s.y);
+        T::PairRows(part, s.y);
     }
 
     static void WriteEntries(const RecoverArgs& args, const float* x, float* to) {
@@ -38,7 +40,7 @@ struct TileLayers {
             TurnBack(x, args.rows, args.part.n, to, args.x_stride);
     }
 
-    static HWY_NOINLINE void NextResidual(const TileSpace& s, std::size_t m,
+    static HWY_NOINLINE void NextResidual(const TileSpace& s, std::size_t rows,
                                           const PackedLayer& layer) {
         const D d;
         const float* HWY_RESTRICT y = s.y;
@@ -49,7 +51,7 @@ struct TileLayers {
         const V one_and_beta = hn::Set(d, 1.0F + layer.beta);
         for (std::size_t v = 0; v < kWidth; v += kLanes) {
             const V omega = hn::Mul(hn::Set(d, layer.omega), hn::Load(d, s.counts + v));
-            for (std::size_t i = v; i < m * kWidth; i += kWidth)
+            for (std::size_t i = v; i < rows * kWidth; i += kWidth)
                 hn::Store(
                     Residual<kPlain>(hn::Load(d, p1 + i), hn::Load(d, p2 + i), hn::Load(d, y + i),
                                      hn::Load(d, r + i), one_and_beta, beta, omega),
@@ -68,8 +70,8 @@ struct TileLayers {
                 V sums[kSums];
                 for (std::size_t l = 0; l < kSums; ++l) {
                     sums[l] = hn::Zero(d);
-                    for (std::size_t i = l; i < part.m; i += kSums)
-                        sums[l] = hn::Add(sums[l], hn::Abs(hn::Load(d, s.r + i * kWidth + v)));
+                    for (std::size_t i = l; i < part.held(); i += kSums)
+                        sums[l] = hn::Add(sums[l], T::RowSize(part, s.r, i, v));
                 }
                 for (std::size_t half = kSums / 2; half > 0; half /= 2)
                     for (std::size_t l = 0; l < half; ++l)
@@ -104,11 +106,11 @@ struct TileLayers {
                 const std::size_t at = j * kWidth + v * kLanes;
                 const V z = input.template Of<kPlain>(hn::Load(d, x1 + at), hn::Load(d, x2 + at),
                                                       hn::Load(d, q + at), scale);
-                const V x = Activate<kActivation>(z, tau[v]);
-                hn::Store(x, d, x2 + at);
-                const auto alive = hn::Ne(x, hn::Zero(d));
-                if constexpr (!kPlain) count[v] = hn::Add(count[v], hn::IfThenElseZero(alive, one));
-                support.Add(at, alive);
+                const Activated<V> next = Activate<kActivation>(z, tau[v]);
+                hn::Store(next.x, d, x2 + at);
+                if constexpr (!kPlain)
+                    count[v] = hn::Add(count[v], hn::IfThenElseZero(next.alive, one));
+                support.Add(at, next.alive);
             }
         }
         for (std::size_t v = 0; v < T::kVectors; ++v) hn::Store(count[v], d, s.counts + v * kLanes);
@@ -128,7 +130,7 @@ struct TileLayers {
         std::fill_n(s.counts, kWidth, 0.0F);
         for (std::size_t k = 0; k < part.layers.size(); ++k) {
             const PackedLayer& layer = part.layers[k];
-            NextResidual(s, part.m, layer);
+            NextResidual(s, part.held(), layer);
             Thresholds(s, part, layer);
             if (part.full())
                 T::TableProduct(part, part.layer_signs(k), s);

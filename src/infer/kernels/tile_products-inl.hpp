@@ -35,31 +35,55 @@ struct Tile {
     static constexpr std::size_t kShift = kWidth == 1 ? 0 : 4;
     static_assert(std::size_t{1} << kShift == kWidth);
 
-    /// Stores all signed sums that begin with `sum`, of the rows before kRow: entry by entry, depth
-    /// first, so that few sums live at a time (as an array they went through memory twice).
-    /// Rounded as a chain from the first row on.
+    /// Stores all signed sums that begin with `sum`, of the rows before kRow, and their minus:
+    /// entry by entry, depth first, so that few sums live at a time (as an array they went through
+    /// memory twice). Rounded as a chain from the first rows on.
     template <std::size_t kRow, std::size_t kEntry>
     static HWY_INLINE void StoreSums(const V* rows, V sum, float* HWY_RESTRICT to) {
         if constexpr (kRow == kGroup) {
             hn::Store(sum, D(), to + kEntry * kWidth);
+            hn::Store(hn::Neg(sum), D(), to + (kEntry + kEntries / 2) * kWidth);
         } else {
             StoreSums<kRow + 1, kEntry>(rows, hn::Sub(sum, rows[kRow]), to);
-            StoreSums<kRow + 1, kEntry | std::size_t{1} << kRow>(rows, hn::Add(sum, rows[kRow]),
-                                                                 to);
+            StoreSums<kRow + 1, kEntry | std::size_t{1} << (kRow - 1)>(
+                rows, hn::Add(sum, rows[kRow]), to);
         }
     }
 
-    static HWY_NOINLINE void MakeTables(const float* HWY_RESTRICT r, std::size_t groups,
+    /// The tables of some groups.
+    static HWY_NOINLINE void MakeTables(const PackedPart& part, const float* HWY_RESTRICT r,
+                                        std::size_t first, std::size_t count,
                                         float* HWY_RESTRICT tables) {
-        for (std::size_t g = 0; g < groups; ++g)
+        for (std::size_t g = first; g < first + count; ++g, tables += kEntries * kWidth)
             for (std::size_t v = 0; v < kWidth; v += kLanes) {
-                const float* from = r + g * kGroup * kWidth + v;
-                float* to = tables + g * kEntries * kWidth + v;
                 V rows[kGroup];
-                for (std::size_t b = 0; b < kGroup; ++b) rows[b] = hn::Load(D(), from + b * kWidth);
-                StoreSums<1, 0>(rows, hn::Neg(rows[0]), to);
-                StoreSums<1, 1>(rows, rows[0], to);
+                for (std::size_t b = 0; b < kGroup; ++b) {
+                    const std::size_t row = b < 2 ? 2 * g + b : b * part.groups + g;
+                    rows[b] = hn::Load(D(), r + row * kWidth + v);
+                }
+                StoreSums<2, 0>(rows, rows[0], tables + v);
+                StoreSums<2, 1>(rows, rows[1], tables + v);
             }
+    }
+
+    /// Rows by twos, as their difference and their sum.
+    static HWY_INLINE void PairRows(const PackedPart& part, float* HWY_RESTRICT rows) {
+        for (std::size_t i = 0; i < part.paired() * kWidth; i += 2 * kWidth)
+            for (std::size_t v = i; v < i + kWidth; v += kLanes) {
+                const V first = hn::Load(D(), rows + v);
+                const V second = hn::Load(D(), rows + v + kWidth);
+                hn::Store(hn::Sub(first, second), D(), rows + v);
+                hn::Store(hn::Add(first, second), D(), rows + v + kWidth);
+            }
+    }
+
+    /// |r| of row i; of two rows together, which are held by twos, half of it.
+    static HWY_INLINE V RowSize(const PackedPart& part, const float* HWY_RESTRICT r, std::size_t i,
+                                std::size_t v) {
+        const V size = hn::Abs(hn::Load(D(), r + i * kWidth + v));
+        if (i >= part.paired()) return size;
+        const V other = hn::Abs(hn::Load(D(), r + (i ^ 1) * kWidth + v));
+        return hn::Mul(hn::Max(size, other), hn::Set(D(), 0.5F));
     }
 
     /// Where entry `word >> at` stands, in floats: one shift and one mask.
@@ -138,11 +162,10 @@ struct Tile {
     static HWY_INLINE void TableProduct(const PackedPart& part, const std::uint32_t* signs,
                                         const TileSpace& s) {
         const std::size_t step = words_at_a_time(kLayout, kWidth);
-        const std::size_t groups = (part.m + kGroup - 1) / kGroup;
         for (std::size_t begin = 0; begin < part.words; begin += step) {
             const std::size_t end = std::min(part.words, begin + step);
-            const std::size_t some = std::min(groups, end * kGroups) - begin * kGroups;
-            MakeTables(s.r + begin * kLayout.rows_per_word() * kWidth, some, s.tables);
+            const std::size_t some = std::min(part.groups, end * kGroups) - begin * kGroups;
+            MakeTables(part, s.r, begin * kGroups, some, s.tables);
             const std::size_t last = some - (end - begin - 1) * kGroups;
             AddWordsOf(part.planes, last, std::make_index_sequence<kGroups>())(
                 part, signs + begin * part.stride, end - begin, s.tables, s.q, begin == 0);
@@ -225,7 +248,7 @@ struct Tile {
                     hn::MulAdd(hn::LoadU(d, rest + i), factor, hn::Load(d, to + main_rows + i)), d,
                     to + main_rows + i);
         }
-        if constexpr (kWidth == 16) TurnRows(p, stride, part.m, s.p1);
+        if constexpr (kWidth == 16) TurnRows(p, stride, part.held(), s.p1);
     }
 
     /// p1 = A x1 over the columns in which any signal is alive. A zero adds nothing, so that every
@@ -233,11 +256,10 @@ struct Tile {
     static HWY_NOINLINE void MeasureTogether(const PackedPart& part, const TileSpace& s) {
         constexpr std::size_t kRows = kVectors < 8 ? 8 / kVectors : 1;
         const D d;
-        const std::size_t m = part.m;
         const std::size_t active = ActiveColumns(s);
         const std::uint32_t* HWY_RESTRICT columns = s.active;
         const float* HWY_RESTRICT x1 = s.x1;
-        for (std::size_t i = 0; i < m; i += kRows) {
+        for (std::size_t i = 0; i < part.held(); i += kRows) {
             const bool main = i < part.main_rows;
             const std::size_t stride = main ? part.main_rows : part.tail_stride;
             const float* HWY_RESTRICT first =
