@@ -89,6 +89,10 @@ PackedLayer layer_scalars(const Model& model, std::size_t k, const PackedPart& p
     if (!model.theta.empty())
         layer.theta = part.residual_threshold ? model.theta[k] / rows : model.theta[k];
     if (!model.beta.empty()) layer.beta = model.beta[k];
+    const auto delta = static_cast<float>(model.spec.delta);
+    layer.one_and_beta = 1.0F + layer.beta;
+    layer.now = delta * layer.one_and_beta;
+    layer.before = delta * layer.beta;
     if (!model.omega.empty()) layer.omega = model.omega[k] / rows;
     return layer;
 }
@@ -120,7 +124,6 @@ std::vector<PackedPart> pack_parts(const Model& model, const SignLayout& layout)
         part.activation = spec.activation;
         part.residual_threshold = spec.update.residual_threshold;
         part.plain = !spec.update.momentum && !spec.update.onsager && spec.delta == 1;
-        part.delta = static_cast<float>(spec.delta);
         part.planes = spec.weights == WeightKind::ternary ? 2 : 1;
         part.groups = block.full() ? layout.groups(part.m) : 0;
         part.words = (part.groups + layout.groups_per_word - 1) / layout.groups_per_word;

@@ -33,7 +33,10 @@ struct PackedLayer {
     float scale = 1;  ///< of every sign; 1 where each output has its own
     float theta = 0;  ///< divided by m where it is multiplied with the sum of |r|
     float beta = 0;
-    float omega = 0;  ///< divided by m
+    float one_and_beta = 1;
+    float omega = 0;   ///< divided by m
+    float now = 1;     ///< delta (1 + beta), the factor of the last x
+    float before = 0;  ///< delta beta, that of the one before it
 };
 
 /// One diagonal block, or a whole mask, of a packed network: a network of its own, since blocks
@@ -47,7 +50,6 @@ struct PackedPart {
     Activation activation = Activation::soft;
     bool residual_threshold = false;
     bool plain = true;  ///< neither momentum nor Onsager term, and delta is 1
-    float delta = 1;
     std::vector<PackedLayer> layers;
 
     /// A link of a ternary kind is half the sum of two signs, so it has two planes of them.

@@ -32,7 +32,7 @@ struct EntryStep {
     std::uint8_t* alive;
 
     EntryStep(const PackedPart& part, const PackedLayer& layer, const Signal& signal)
-        : input(part, layer),
+        : input(layer),
           scale(hn::Set(D(), layer.scale)),
           tau(hn::Set(D(), part.residual_threshold ? layer.theta * signal.total : layer.theta)),
           x1(signal.x1),

@@ -11,8 +11,8 @@ namespace pibinn {
 constexpr std::size_t kTile = 16;
 
 /// Signals that the kernels of one row at a time take through a layer in turns, so that the end of
-/// one does not wait for its beginning. Two to six did about as well at 50 x 100.
-constexpr std::size_t kTurns = 4;
+/// one does not wait for its beginning. Two to six did about as well at 50 x 100, three best.
+constexpr std::size_t kTurns = 3;
 /// Columns that one of their lists of entries is for, as many as a byte can tell apart, and the
 /// bytes of such a list, with room for a vector behind it.
 constexpr std::size_t kListed = 256;

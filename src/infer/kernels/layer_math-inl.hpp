@@ -45,9 +45,8 @@ struct LayerInput {
     using V = hn::Vec<D>;
     V now, before;  ///< factors of x1 and x2
 
-    LayerInput(const PackedPart& part, const PackedLayer& layer)
-        : now(hn::Set(D(), part.delta * (1.0F + layer.beta))),
-          before(hn::Set(D(), part.delta * layer.beta)) {}
+    explicit LayerInput(const PackedLayer& layer)
+        : now(hn::Set(D(), layer.now)), before(hn::Set(D(), layer.before)) {}
 
     template <bool kPlain>
     HWY_INLINE V Of(V x1, V x2, V q, V scale) const {

@@ -35,14 +35,32 @@ HWY_INLINE float SumLanes(V v) {
     return hn::GetLane(hn::Add(sum, hn::Shuffle2301(sum)));
 }
 
-/// Adds to `total` what |r| of rows i .. i + kLanes - 1 makes together. Of rows that are held by
-/// twos the larger of both is |r0| + |r1|; each lane adds half of it.
-HWY_INLINE V AddSizes(const PackedPart& part, std::size_t i, V r, V total) {
-    const V size = hn::Abs(r);
-    if (i >= part.paired()) return hn::Add(total, size);
-    const V half = hn::Mul(hn::Max(size, hn::Shuffle2301(size)), hn::Set(D(), 0.5F));
-    return hn::Add(total, hn::IfThenElse(PairedLanes(part, i), half, size));
-}
+/// The sum of |r|, vector by vector. Of rows that are held by twos the larger is |r0| + |r1|, and
+/// both add half of it.
+struct SizeSum {
+    V pairs, singles;
+
+    SizeSum() : pairs(hn::Zero(D())), singles(hn::Zero(D())) {}
+
+    HWY_INLINE void Add(const PackedPart& part, std::size_t i, V r) {
+        const V size = hn::Abs(r);
+        if (i >= part.paired()) {
+            singles = hn::Add(singles, size);
+            return;
+        }
+        const V larger = hn::Max(size, hn::Shuffle2301(size));
+        if (i + kLanes <= part.paired()) {
+            pairs = hn::Add(pairs, larger);
+            return;
+        }
+        const auto paired = PairedLanes(part, i);
+        pairs = hn::Add(pairs, hn::IfThenElseZero(paired, larger));
+        singles = hn::Add(singles, hn::IfThenZeroElse(paired, size));
+    }
+    HWY_INLINE float Total() const {
+        return SumLanes(hn::MulAdd(pairs, hn::Set(D(), 0.5F), singles));
+    }
+};
 
 /// From A x, rows i .. i + kLanes - 1 of it, to r.
 template <bool kPlain>
@@ -52,7 +70,7 @@ struct ResidualStep {
     float *p1, *r;
 
     ResidualStep(const PackedLayer& layer, std::size_t alive, const Signal& signal)
-        : one_and_beta(hn::Set(D(), 1.0F + layer.beta)),
+        : one_and_beta(hn::Set(D(), layer.one_and_beta)),
           beta(hn::Set(D(), layer.beta)),
           omega(hn::Set(D(), layer.omega * static_cast<float>(alive))),
           y(signal.y),
@@ -191,10 +209,9 @@ struct ColumnSums {
                 r[v] = step.Finish(v * kLanes, tail.Whole(v - kMain));
         });
         if (!part.residual_threshold) return;
-        V total = hn::Zero(D());
-        ForEach<kVectors>([&](auto v)
-                              HWY_ATTR { total = AddSizes(part, v * kLanes, r[v], total); });
-        signal.total = SumLanes(total);
+        SizeSum sizes;
+        ForEach<kVectors>([&](auto v) HWY_ATTR { sizes.Add(part, v * kLanes, r[v]); });
+        signal.total = sizes.Total();
     }
 };
 
@@ -271,14 +288,14 @@ HWY_NOINLINE void StreamResidual(const PackedPart& part, const PackedLayer& laye
     for (std::size_t l = 0; l * kListed < part.n; ++l)
         StreamColumns(part, signal, l * kListed, support.places + l * kListBytes, support.ends[l]);
     const ResidualStep<kPlain> step(layer, alive, signal);
-    V total = hn::Zero(d);
+    SizeSum sizes;
     for (std::size_t i = 0; i < part.m; i += kLanes) {
         V p = hn::Load(d, signal.p1 + i);
         // A short tail is read with what stands behind it.
         if (i + kLanes > part.m) p = hn::IfThenElseZero(hn::FirstN(d, part.m - i), p);
-        total = AddSizes(part, i, step.Finish(i, p), total);
+        sizes.Add(part, i, step.Finish(i, p));
     }
-    signal.total = SumLanes(total);
+    signal.total = sizes.Total();
 }
 
 using ResidualFunction = void (*)(const PackedPart&, const PackedLayer&, const Support&, Signal&);

@@ -48,7 +48,7 @@ struct TileLayers {
         const float* HWY_RESTRICT p2 = s.p2;
         float* HWY_RESTRICT r = s.r;
         const V beta = hn::Set(d, layer.beta);
-        const V one_and_beta = hn::Set(d, 1.0F + layer.beta);
+        const V one_and_beta = hn::Set(d, layer.one_and_beta);
         for (std::size_t v = 0; v < kWidth; v += kLanes) {
             const V omega = hn::Mul(hn::Set(d, layer.omega), hn::Load(d, s.counts + v));
             for (std::size_t i = v; i < rows * kWidth; i += kWidth)
@@ -68,11 +68,7 @@ struct TileLayers {
             V tau = hn::Set(d, layer.theta);
             if (part.residual_threshold) {
                 V sums[kSums];
-                for (std::size_t l = 0; l < kSums; ++l) {
-                    sums[l] = hn::Zero(d);
-                    for (std::size_t i = l; i < part.held(); i += kSums)
-                        sums[l] = hn::Add(sums[l], T::RowSize(part, s.r, i, v));
-                }
+                for (std::size_t l = 0; l < kSums; ++l) sums[l] = T::SumSizes(part, s.r + v, l);
                 for (std::size_t half = kSums / 2; half > 0; half /= 2)
                     for (std::size_t l = 0; l < half; ++l)
                         sums[l] = hn::Add(sums[l], sums[l + half]);
@@ -86,7 +82,7 @@ struct TileLayers {
     static HWY_NOINLINE void NextEntries(TileSpace& s, const PackedPart& part,
                                          const PackedLayer& layer, const float* scales) {
         const D d;
-        const LayerInput<D> input(part, layer);
+        const LayerInput<D> input(layer);
         const V one = hn::Set(d, 1.0F);
         const std::size_t n = part.n;
         const float* HWY_RESTRICT x1 = s.x1;

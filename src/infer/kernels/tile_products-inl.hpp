@@ -77,13 +77,19 @@ struct Tile {
             }
     }
 
-    /// |r| of row i; of two rows together, which are held by twos, half of it.
-    static HWY_INLINE V RowSize(const PackedPart& part, const float* HWY_RESTRICT r, std::size_t i,
-                                std::size_t v) {
-        const V size = hn::Abs(hn::Load(D(), r + i * kWidth + v));
-        if (i >= part.paired()) return size;
-        const V other = hn::Abs(hn::Load(D(), r + (i ^ 1) * kWidth + v));
-        return hn::Mul(hn::Max(size, other), hn::Set(D(), 0.5F));
+    /// A partial sum of |r|. Of rows that are held by twos the larger is |r0| + |r1|, and both add
+    /// half of it.
+    static HWY_INLINE V SumSizes(const PackedPart& part, const float* HWY_RESTRICT r,
+                                 std::size_t partial) {
+        const auto size = [&](std::size_t i)
+                              HWY_ATTR { return hn::Abs(hn::Load(D(), r + i * kWidth)); };
+        V pairs = hn::Zero(D());
+        V singles = hn::Zero(D());
+        std::size_t i = partial;
+        for (; i < part.paired(); i += kLayout.partial_sums)
+            pairs = hn::Add(pairs, hn::Max(size(i), size(i ^ 1)));
+        for (; i < part.m; i += kLayout.partial_sums) singles = hn::Add(singles, size(i));
+        return hn::MulAdd(pairs, hn::Set(D(), 0.5F), singles);
     }
 
     /// Where entry `word >> at` stands, in floats: one shift and one mask.
