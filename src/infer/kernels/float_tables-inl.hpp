@@ -143,9 +143,12 @@ HWY_INLINE V SumPass(const GroupTable (&tables)[kUsed], const std::uint32_t* wor
     V sum = SumWord<kPlanes>(tables, words, plane_size,
                              std::make_index_sequence<std::min(kUsed, kGroups)>());
     if constexpr (!kFirst) sum = hn::Add(hn::Load(D(), before), sum);
-    if constexpr (kUsed > kGroups)
+    if constexpr (kUsed > kGroups) {
+        // One word after the other: g++ 12 mixed them and had too few registers for all tables.
+        asm("" : "+v"(sum.raw), "+r"(words));
         sum = hn::Add(sum, SumWord<kPlanes>(tables + kGroups, words + stride, plane_size,
                                             std::make_index_sequence<kUsed - kGroups>()));
+    }
     return sum;
 }
 
