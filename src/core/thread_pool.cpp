@@ -53,7 +53,7 @@ struct ThreadPool::State {
     // Changed under the mutex, so that nobody falls asleep beside a change.
     std::atomic<std::size_t> generation{0};
     std::atomic<bool> closing{false};
-    bool watchful = false;  ///< every thread has a core to itself
+    bool watchful = false;  ///< there are no more threads than cores
     std::exception_ptr failure;
     std::mutex one_run_at_a_time;
 

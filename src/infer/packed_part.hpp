@@ -90,7 +90,7 @@ struct PackedPart {
     const float* layer_scales(std::size_t k) const {
         return channel_scales.empty() ? nullptr : channel_scales.data() + k * stride;
     }
-    /// Rows of r with the zeros that tables of whole words read.
+    /// Rows of r with the zeros behind them: of whole words and cache lines.
     std::size_t padded_rows(const SignLayout& layout) const;
     std::size_t bytes() const;
 };

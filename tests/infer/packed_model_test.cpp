@@ -1,6 +1,8 @@
 #include "pibinn/packed_model.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -178,6 +180,19 @@ TEST_P(EveryKernel, RecoversWhatFloat64Does) {
         }
         EXPECT_LE(std::count(left_out.begin(), left_out.end(), true), 4) << "of 19 rows";
     }
+}
+
+TEST_P(EveryKernel, DoesNotHideAnOverflow) {
+    ThreadPool pool(1);
+    for (const Structure& structure : {Structure::dense(13, 21), some_mask(13, 21)})
+        for (const std::size_t rows : {1U, 16U}) {
+            const Case c{"", structure, spec_of(WeightKind::one_bit, Update::accelerated())};
+            const Model model = some_model(c, 3);
+            Batch y = some_measurements(model, rows, 5);
+            y(0, 2) = std::numeric_limits<float>::infinity();
+            const Batch x = PackedModel(model, GetParam()).recover(y, pool);
+            EXPECT_TRUE(std::ranges::none_of(x.row(0), [](float v) { return std::isfinite(v); }));
+        }
 }
 
 TEST_P(EveryKernel, GivesARowTheSameBitsInAnyCompany) {

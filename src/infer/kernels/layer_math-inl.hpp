@@ -8,6 +8,8 @@
 #define PIBINN_INFER_LAYER_MATH_INL
 #endif
 
+#include <type_traits>
+
 #include <hwy/highway.h>
 
 #include "infer/packed_part.hpp"
@@ -54,6 +56,17 @@ struct LayerInput {
         return hn::NegMulAdd(scale, q, hn::NegMulAdd(before, x2, hn::Mul(now, x1)));
     }
 };
+
+/// A threshold that follows the residual, of one signal or of many. One that is infinite would set
+/// everything to zero as if nothing had happened: it becomes NaN, and so does x.
+template <Activation kActivation, class T>
+HWY_INLINE T ResidualThreshold(T tau, T zero) {
+    if constexpr (kActivation != Activation::soft) return tau;
+    if constexpr (std::is_same_v<T, float>)
+        return tau + tau * zero;
+    else
+        return hn::Add(tau, hn::Mul(tau, zero));
+}
 
 /// x of a layer, and where it is not zero.
 template <class V>

@@ -70,11 +70,11 @@ struct Signal {
         std::fill_n(y, vector_signal_floats(part, kLayout), 0.0F);
         std::copy_n(measured, part.m, y);
         for (std::size_t i = 0; i < part.paired(); i += kLanes) {
-            const V rows = hn::Load(D(), y + i);
-            const V first = hn::DupEven(rows);
-            const V second = hn::DupOdd(rows);
+            const V given = hn::Load(D(), y + i);
+            const V first = hn::DupEven(given);
+            const V second = hn::DupOdd(given);
             const V pairs = hn::OddEven(hn::Add(first, second), hn::Sub(first, second));
-            hn::Store(hn::IfThenElse(PairedLanes(part, i), pairs, rows), D(), y + i);
+            hn::Store(hn::IfThenElse(PairedLanes(part, i), pairs, given), D(), y + i);
         }
     }
 };
