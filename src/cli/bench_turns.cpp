@@ -24,7 +24,7 @@ double processor_microseconds() {
 
 /// Work that begins each of its turns with some that does not count. After the others' turns the
 /// caches hold what is theirs, and the clock of a processor may still be theirs too: it falls where
-/// there is much arithmetic in wide vectors and takes about a millisecond to rise again.
+/// there is much arithmetic in wide vectors and takes a millisecond or two to rise again.
 class Settled {
 public:
     explicit Settled(std::function<void()> work) : work_(std::move(work)) {}

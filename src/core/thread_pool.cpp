@@ -21,9 +21,9 @@ namespace {
 // Set while a thread runs a task, so that nested run() calls stay on that thread.
 thread_local bool inside_task = false;
 
-/// Watches for a while whether `ready` comes true, and returns whether it did. To sleep and to be
-/// woken takes 50 to 100 us on a virtual machine, as long as some batches; a pool that has just
-/// worked is often asked again at once.
+/// Watches for a while whether `ready` comes true, and returns whether it did. A pool that has just
+/// worked is often asked again at once: without this, two threads recovered 256 signals of 50 x 100
+/// 1.5 times as fast as one and not 1.9 times, 2048 of them 1.75 and not 1.8 times.
 template <class Ready>
 bool watch(const Ready& ready) {
     using Clock = std::chrono::steady_clock;

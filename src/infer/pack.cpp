@@ -22,10 +22,10 @@ void set_bit(std::uint32_t* words, std::size_t bit) {
 /// A group's bits in one column: the first row's minus above, and which of the others are like it.
 std::uint32_t group_bits(std::span<const float> column, std::size_t plane, std::size_t group,
                          const SignLayout& layout, const PackedPart& part) {
-    const bool first = sign_of(column[2 * group], plane);
+    const bool first = sign_of(column[part.group_row(group, 0)], plane);
     std::uint32_t bits = first ? 0 : 1U << (layout.rows_per_group - 1);
     for (std::size_t b = 1; b < layout.rows_per_group; ++b) {
-        const std::size_t row = b == 1 ? 2 * group + 1 : b * part.groups + group;
+        const std::size_t row = part.group_row(group, b);
         if (row < part.m && sign_of(column[row], plane) == first) bits |= 1U << (b - 1);
     }
     return bits;

@@ -34,7 +34,7 @@ void require_width(std::size_t given, std::size_t expected) {
 /// another whose core is shared, whole tiles, and not so few rows that a task's workspace counts.
 /// Results do not depend on it.
 std::size_t rows_per_task(std::size_t rows, std::size_t threads) {
-    const std::size_t share = (rows + 64 * threads - 1) / (64 * threads);
+    const std::size_t share = (rows + 32 * threads - 1) / (32 * threads);
     return std::clamp<std::size_t>((share + kTile - 1) / kTile * kTile, kTile, 64 * kTile);
 }
 

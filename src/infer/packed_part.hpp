@@ -54,10 +54,8 @@ struct PackedPart {
 
     /// A link of a ternary kind is half the sum of two signs, so it has two planes of them.
     std::size_t planes = 1;
-    /// Of rows, in full blocks, where those that a group begins with come first: group g has the
-    /// rows 2 g, 2 g + 1 and then b groups + g for b = 2, 3 ..
-    std::size_t groups = 0;
-    std::size_t words = 0;  ///< of a column, in full blocks
+    std::size_t groups = 0;  ///< of rows, in full blocks; the rows that they begin with come first
+    std::size_t words = 0;   ///< of a column, in full blocks
     std::size_t word_bits = 32;
     std::size_t stride = 0;  ///< columns, padded
     /// Full blocks: [layer][plane][word][stride]. Masks: [layer][plane], one bit a link.
@@ -76,6 +74,10 @@ struct PackedPart {
     std::size_t tail_stride = 0;  ///< the rest rounded up to 0, 4, 8 or 16
 
     bool full() const { return offsets.empty(); }
+    /// Row b of a group.
+    std::size_t group_row(std::size_t group, std::size_t b) const {
+        return b < 2 ? 2 * group + b : b * groups + group;
+    }
     /// Rows of r, y and A that are held by twos; none in masks.
     std::size_t paired() const { return 2 * groups; }
     /// Rows that are held in all: one more than m where m is one.

@@ -34,9 +34,9 @@ struct EntryStep {
     EntryStep(const PackedPart& part, const PackedLayer& layer, const Signal& signal)
         : input(layer),
           scale(hn::Set(D(), layer.scale)),
-          tau(hn::Set(D(), part.residual_threshold
-                               ? ResidualThreshold<kActivation>(layer.theta * signal.total, 0.0F)
-                               : layer.theta)),
+          tau(part.residual_threshold
+                  ? ResidualThreshold<kActivation>(hn::Set(D(), layer.theta * signal.total))
+                  : hn::Set(D(), layer.theta)),
           x1(signal.x1),
           x2(kPlain ? signal.x1 : signal.x2),
           alive(signal.alive) {}

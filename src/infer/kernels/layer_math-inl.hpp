@@ -8,8 +8,6 @@
 #define PIBINN_INFER_LAYER_MATH_INL
 #endif
 
-#include <type_traits>
-
 #include <hwy/highway.h>
 
 #include "infer/packed_part.hpp"
@@ -57,15 +55,12 @@ struct LayerInput {
     }
 };
 
-/// A threshold that follows the residual, of one signal or of many. One that is infinite would set
-/// everything to zero as if nothing had happened: it becomes NaN, and so does x.
-template <Activation kActivation, class T>
-HWY_INLINE T ResidualThreshold(T tau, T zero) {
+/// A threshold that follows the residual. One that is infinite would set everything to zero as if
+/// nothing had happened: it becomes NaN, and so does x.
+template <Activation kActivation, class V>
+HWY_INLINE V ResidualThreshold(V tau) {
     if constexpr (kActivation != Activation::soft) return tau;
-    if constexpr (std::is_same_v<T, float>)
-        return tau + tau * zero;
-    else
-        return hn::Add(tau, hn::Mul(tau, zero));
+    return hn::MulAdd(tau, hn::Zero(hn::DFromV<V>()), tau);
 }
 
 /// x of a layer, and where it is not zero.

@@ -72,7 +72,7 @@ struct TileLayers {
                 for (std::size_t half = kSums / 2; half > 0; half /= 2)
                     for (std::size_t l = 0; l < half; ++l)
                         sums[l] = hn::Add(sums[l], sums[l + half]);
-                tau = ResidualThreshold<kActivation>(hn::Mul(tau, sums[0]), hn::Zero(d));
+                tau = ResidualThreshold<kActivation>(hn::Mul(tau, sums[0]));
             }
             hn::Store(tau, d, s.tau + v);
         }

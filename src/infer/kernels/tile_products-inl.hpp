@@ -57,10 +57,8 @@ struct Tile {
         for (std::size_t g = first; g < first + count; ++g, tables += kEntries * kWidth)
             for (std::size_t v = 0; v < kWidth; v += kLanes) {
                 V rows[kGroup];
-                for (std::size_t b = 0; b < kGroup; ++b) {
-                    const std::size_t row = b < 2 ? 2 * g + b : b * part.groups + g;
-                    rows[b] = hn::Load(D(), r + row * kWidth + v);
-                }
+                for (std::size_t b = 0; b < kGroup; ++b)
+                    rows[b] = hn::Load(D(), r + part.group_row(g, b) * kWidth + v);
                 StoreSums<2, 0>(rows, rows[0], tables + v);
                 StoreSums<2, 1>(rows, rows[1], tables + v);
             }
