@@ -83,17 +83,34 @@ float largest(std::span<const float> weights) {
     return most;
 }
 
+/// Before the first layer there is nothing to remember.
+float momentum(const Model& model, std::size_t k) {
+    return model.beta.empty() || k == 0 ? 0.0F : model.beta[k];
+}
+
+/// 1 + beta, by which residuals are divided. Where it is zero the misfit does not count: as little
+/// of it as this is lost in rounding.
+float residual_unit(const Model& model, std::size_t k) {
+    constexpr float least = 0x1p-40F;
+    const float unit = 1.0F + momentum(model, k);
+    return std::abs(unit) < least ? least : unit;
+}
+
 PackedLayer layer_scalars(const Model& model, std::size_t k, const PackedPart& part) {
     PackedLayer layer;
     const auto rows = static_cast<float>(part.m);
-    if (!model.theta.empty())
-        layer.theta = part.residual_threshold ? model.theta[k] / rows : model.theta[k];
-    if (!model.beta.empty()) layer.beta = model.beta[k];
+    const float beta = momentum(model, k);
+    const float unit = residual_unit(model, k);
+    if (!model.theta.empty()) {
+        const float theta = model.theta[k] + 0.0F;  // never -0: thresholds are compared as integers
+        layer.theta = part.residual_threshold ? theta * std::abs(unit) / rows : theta;
+    }
     const auto delta = static_cast<float>(model.spec.delta);
-    layer.one_and_beta = 1.0F + layer.beta;
-    layer.now = delta * layer.one_and_beta;
-    layer.before = delta * layer.beta;
-    if (!model.omega.empty()) layer.omega = model.omega[k] / rows;
+    layer.back = beta / unit;
+    layer.now = delta * (1.0F + beta);
+    layer.before = delta * beta;
+    if (!model.omega.empty() && k > 0)
+        layer.omega = model.omega[k] * (residual_unit(model, k - 1) / unit) / rows;
     return layer;
 }
 
@@ -139,15 +156,16 @@ std::vector<PackedPart> pack_parts(const Model& model, const SignLayout& layout)
             const auto weights =
                 std::span<const float>(model.weights[k]).subspan(first_link, block.links());
             PackedLayer& layer = part.layers.emplace_back(layer_scalars(model, k, part));
+            const float unit = residual_unit(model, k);
             if (channel)
                 for (std::size_t j = 0; j < part.n; ++j) {
                     const std::size_t begin = block.full() ? j * part.m : part.offsets[j];
                     const std::size_t end = block.full() ? begin + part.m : part.offsets[j + 1];
                     part.channel_scales[k * part.stride + j] =
-                        largest(weights.subspan(begin, end - begin));
+                        unit * largest(weights.subspan(begin, end - begin));
                 }
             else
-                layer.scale = largest(model.weights[k]) / static_cast<float>(part.planes);
+                layer.scale = unit * largest(model.weights[k]) / static_cast<float>(part.planes);
             std::uint32_t* signs = part.signs.data() + k * part.planes * part.plane_size();
             if (block.full() && layout.word_bits == 16)
                 pack_full(weights, layout, part, reinterpret_cast<std::uint16_t*>(signs));

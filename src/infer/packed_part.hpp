@@ -29,11 +29,13 @@ struct SignLayout {
 };
 
 /// What a layer has beside its signs.
+///
+/// The kernels hold the residual as r = (y - A v) / (1 + beta) where v = x + beta (x - x_before).
+/// Then the misfit y - A x enters it as it is, and scale, theta and omega make up for the rest.
 struct PackedLayer {
-    float scale = 1;  ///< of every sign; 1 where each output has its own
-    float theta = 0;  ///< divided by m where it is multiplied with the sum of |r|
-    float beta = 0;
-    float one_and_beta = 1;
+    float scale = 1;   ///< of every sign; 1 where each output has its own
+    float theta = 0;   ///< divided by m where it is multiplied with the sum of |r|; never -0
+    float back = 0;    ///< beta / (1 + beta), the factor with which the misfit before is subtracted
     float omega = 0;   ///< divided by m
     float now = 1;     ///< delta (1 + beta), the factor of the last x
     float before = 0;  ///< delta beta, that of the one before it

@@ -64,6 +64,12 @@ const std::vector<Case>& cases() {
             add(fmt::format("update {}", bits), Structure::dense(13, 21),
                 spec_of(WeightKind::one_bit,
                         Update{(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0}));
+        // Factors that take all of a misfit off, or turn it round.
+        for (const auto& structure : {Structure::dense(13, 21), some_mask(11, 17)})
+            add("odd momentum", structure, spec_of(WeightKind::one_bit, Update::accelerated()));
+        // Zeros at a threshold of -0, which are as dead as at one of 0.
+        for (auto update : {Update{false, true, false}, Update::accelerated()})
+            add("no threshold", Structure::dense(13, 40), spec_of(WeightKind::ternary, update));
         // One row, one column, whole and broken groups, words and vectors; more rows than are
         // summed in registers; more words than have their tables made at a time.
         for (auto [m, n] : std::vector<std::pair<std::size_t, std::size_t>>{{1, 1},
@@ -119,12 +125,14 @@ Model some_model(const Case& c, std::uint64_t seed) {
     const ParameterStore p = testing::some_parameters(*network, op, *backend, seed);
     for (std::size_t k = 1; k <= c.spec.layers; ++k)
         model.weights[k - 1].assign(p.weights(k).begin(), p.weights(k).end());
-    if (c.name.starts_with("dead"))
+    if (c.name.starts_with("dead") || c.name == "no threshold")
         for (auto& layer : model.weights)
             for (std::size_t l = 0; l < layer.size(); ++l)
                 if (l / c.structure.rows() % 5 == 0) layer[l] = 0;
     model.theta.assign(p.theta().begin(), p.theta().end());
+    if (c.name == "no threshold") std::ranges::fill(model.theta, -0.0F);
     model.beta.assign(p.beta().begin(), p.beta().end());
+    if (c.name == "odd momentum") model.beta = {-1.0F, -1.0F, -1.5F, 0.3F, -1.0F};
     model.omega.assign(p.omega().begin(), p.omega().end());
     return model;
 }
@@ -182,17 +190,23 @@ TEST_P(EveryKernel, RecoversWhatFloat64Does) {
     }
 }
 
-TEST_P(EveryKernel, DoesNotHideAnOverflow) {
+TEST_P(EveryKernel, DoesNotHideWhatIsNotFinite) {
     ThreadPool pool(1);
+    const auto finite = [](float v) { return std::isfinite(v); };
     for (const Structure& structure : {Structure::dense(13, 21), some_mask(13, 21)})
-        for (const std::size_t rows : {1U, 16U}) {
-            const Case c{"", structure, spec_of(WeightKind::one_bit, Update::accelerated())};
-            const Model model = some_model(c, 3);
-            Batch y = some_measurements(model, rows, 5);
-            y(0, 2) = std::numeric_limits<float>::infinity();
-            const Batch x = PackedModel(model, GetParam()).recover(y, pool);
-            EXPECT_TRUE(std::ranges::none_of(x.row(0), [](float v) { return std::isfinite(v); }));
-        }
+        for (const std::size_t rows : {1U, 16U})
+            for (const float bad :
+                 {std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN(),
+                  -std::numeric_limits<float>::quiet_NaN()}) {
+                const Case c{"", structure, spec_of(WeightKind::one_bit, Update::accelerated())};
+                const Model model = some_model(c, 3);
+                Batch y = some_measurements(model, rows, 5);
+                y(0, 2) = bad;
+                const Batch x = PackedModel(model, GetParam()).recover(y, pool);
+                EXPECT_TRUE(std::ranges::none_of(x.row(0), finite));
+                for (std::size_t i = 1; i < rows; ++i)
+                    EXPECT_TRUE(std::ranges::all_of(x.row(i), finite));
+            }
 }
 
 TEST_P(EveryKernel, GivesARowTheSameBitsInAnyCompany) {

@@ -25,28 +25,28 @@ namespace pibinn::HWY_NAMESPACE {
 /// before last.
 template <bool kPlain, Activation kActivation>
 struct EntryStep {
-    LayerInput<D> input;
-    V scale, tau;
+    V now, before, scale, tau;
     const float* x1;
     float* x2;
     std::uint8_t* alive;
 
     EntryStep(const PackedPart& part, const PackedLayer& layer, const Signal& signal)
-        : input(layer),
+        : now(hn::Set(D(), layer.now)),
+          before(hn::Set(D(), layer.before)),
           scale(hn::Set(D(), layer.scale)),
-          tau(part.residual_threshold
-                  ? ResidualThreshold<kActivation>(hn::Set(D(), layer.theta * signal.total))
-                  : hn::Set(D(), layer.theta)),
+          tau(hn::Set(D(), part.residual_threshold ? *signal.tau : layer.theta)),
           x1(signal.x1),
           x2(kPlain ? signal.x1 : signal.x2),
           alive(signal.alive) {}
 
-    HWY_INLINE void Finish(std::size_t j, V q) {
-        const D d;
-        const V before = hn::Load(d, x1 + j);
-        const V z =
-            input.template Of<kPlain>(before, kPlain ? before : hn::Load(d, x2 + j), q, scale);
-        const Activated<V> next = Activate<kActivation>(z, tau);
+    template <class DN>
+    HWY_INLINE void Finish(DN d, std::size_t j, hn::Vec<DN> q) {
+        using VN = hn::Vec<DN>;
+        const VN last = hn::Load(d, x1 + j);
+        const VN z =
+            LayerInput<kPlain>(last, kPlain ? last : hn::Load(d, x2 + j), q, FirstLanes(d, now),
+                               FirstLanes(d, before), FirstLanes(d, scale));
+        const Activated<VN> next = Activate<kActivation>(z, FirstLanes(d, tau));
         hn::Store(next.x, d, x2 + j);
         hn::StoreMaskBits(d, next.alive, alive);
         alive += kLanes / 8;
@@ -64,7 +64,7 @@ HWY_NOINLINE void FinishLayer(const PackedPart& part, std::size_t k, Signal& sig
     EntryStep<kPlain, kActivation> step(part, part.layers[k], signal);
     for (std::size_t j = 0; j < part.stride; j += kLanes) {
         if (scales != nullptr) step.scale = hn::Load(D(), scales + j);
-        step.Finish(j, hn::Load(D(), signal.q + j));
+        step.Finish(D(), j, hn::Load(D(), signal.q + j));
     }
     step.Close(signal);
 }

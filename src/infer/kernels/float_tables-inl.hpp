@@ -121,33 +121,43 @@ HWY_INLINE V Entries(const GroupTable& table, const VU* words) {
         entry = hn::Add(entry, LookUp(table, hn::ShiftRight<kGroup * kAt>(words[1])));
     return entry;
 }
-template <std::size_t kPlanes, std::size_t... kAt>
-HWY_INLINE V SumWord(const GroupTable* tables, const std::uint32_t* HWY_RESTRICT words,
-                     std::size_t plane_size, std::index_sequence<0, kAt...>) {
+/// The entries of a word's groups from the last one on: the first, which needs no shift, may then
+/// overwrite the word. Begins where `after`, if there is any, is known.
+template <class DN, std::size_t kPlanes, std::size_t... kAt>
+HWY_INLINE hn::Vec<DN> SumWord(const GroupTable* tables, const std::uint32_t* HWY_RESTRICT words,
+                               std::size_t plane_size, hn::Vec<DN>* after,
+                               std::index_sequence<0, kAt...>) {
+    constexpr std::size_t kLast = sizeof...(kAt);
     VU planes[kPlanes];
     for (std::size_t p = 0; p < kPlanes; ++p) {
         planes[p] = hn::Load(DU(), words + p * plane_size);
-        asm("" : "+v"(planes[p].raw));  // g++ 12 read it again for every shift
+        // g++ 12 read it again for every shift, and mixed words until it had too few registers.
+        if (after == nullptr)
+            asm("" : "+v"(planes[p].raw));
+        else
+            asm("" : "+v"(planes[p].raw), "+v"(after->raw));
     }
-    V sum = Entries<0, kPlanes>(tables[0], planes);
-    ((sum = hn::Add(sum, Entries<kAt, kPlanes>(tables[kAt], planes))), ...);
+    hn::Vec<DN> sum = FirstLanes(DN(), Entries<kLast, kPlanes>(tables[kLast], planes));
+    ((sum = hn::Add(sum,
+                    FirstLanes(DN(), Entries<kLast - kAt, kPlanes>(tables[kLast - kAt], planes)))),
+     ...);
     return sum;
 }
 
 /// The signed sums of kUsed groups for the columns of one vector, added to `before`, if there is
 /// any. A word is summed up before it is added, so that rounding grows with words and not with
 /// rows.
-template <std::size_t kPlanes, bool kFirst, std::size_t kUsed>
-HWY_INLINE V SumPass(const GroupTable (&tables)[kUsed], const std::uint32_t* words,
-                     std::size_t stride, std::size_t plane_size, const float* before) {
-    V sum = SumWord<kPlanes>(tables, words, plane_size,
-                             std::make_index_sequence<std::min(kUsed, kGroups)>());
-    if constexpr (!kFirst) sum = hn::Add(hn::Load(D(), before), sum);
+template <class DN, std::size_t kPlanes, bool kFirst, std::size_t kUsed>
+HWY_INLINE hn::Vec<DN> SumPass(const GroupTable (&tables)[kUsed], const std::uint32_t* words,
+                               std::size_t stride, std::size_t plane_size, const float* before) {
+    hn::Vec<DN> sum = SumWord<DN, kPlanes>(tables, words, plane_size, nullptr,
+                                           std::make_index_sequence<std::min(kUsed, kGroups)>());
+    if constexpr (!kFirst) sum = hn::Add(hn::Load(DN(), before), sum);
     if constexpr (kUsed > kGroups) {
-        // One word after the other: g++ 12 mixed them and had too few registers for all tables.
-        asm("" : "+v"(sum.raw), "+r"(words));
-        sum = hn::Add(sum, SumWord<kPlanes>(tables + kGroups, words + stride, plane_size,
-                                            std::make_index_sequence<kUsed - kGroups>()));
+        const hn::Vec<DN> second =
+            SumWord<DN, kPlanes>(tables + kGroups, words + stride, plane_size, &sum,
+                                 std::make_index_sequence<kUsed - kGroups>());
+        sum = hn::Add(sum, second);
     }
     return sum;
 }
@@ -161,31 +171,48 @@ HWY_NOINLINE void AddPass(const PackedPart& part, const std::uint32_t* words, Si
     const auto run = [&, stride = part.stride, plane_size = part.plane_size(),
                       q = signal.q]<bool kFirst>(std::bool_constant<kFirst>) HWY_ATTR {
         for (std::size_t j = 0; j < stride; j += kLanes)
-            hn::Store(SumPass<kPlanes, kFirst>(tables, words + j, stride, plane_size, q + j), D(),
-                      q + j);
+            hn::Store(SumPass<D, kPlanes, kFirst>(tables, words + j, stride, plane_size, q + j),
+                      D(), q + j);
     };
     first == 0 ? run(std::true_type()) : run(std::false_type());
 }
 
 /// The last of the sums, and with them x.
-template <bool kPlain, Activation kActivation, std::size_t kUsed>
-HWY_NOINLINE void FinishPass(const PackedPart& part, const PackedLayer& layer,
+template <bool kPlain, Activation kActivation, std::size_t kUsed, bool kFirst>
+HWY_INLINE void FinishSignal(const PackedPart& part, const PackedLayer& layer,
                              const std::uint32_t* words, Signal& signal, std::size_t first) {
     GroupTable tables[kUsed];
     MakeTables(GroupRows(part, signal.r, first), kUsed, tables);
     EntryStep<kPlain, kActivation> step(part, layer, signal);
-    const auto run = [&, stride = part.stride,
-                      q = signal.q]<bool kFirst>(std::bool_constant<kFirst>) HWY_ATTR {
-        for (std::size_t j = 0; j < stride; j += kLanes)
-            step.Finish(j, SumPass<1, kFirst>(tables, words + j, stride, 0, q + j));
-    };
-    first == 0 ? run(std::true_type()) : run(std::false_type());
+    // Read once: stores to alive may be to anything, and reading it for every vector took 5 %.
+    const std::size_t stride = part.stride;
+    const float* q = signal.q;
+    std::size_t j = 0;
+    for (; j + kLanes < stride; j += kLanes)
+        step.Finish(D(), j, SumPass<D, 1, kFirst>(tables, words + j, stride, 0, q + j));
+    // Shorter vectors take as long, but they do not lower the processor's clock.
+    using Short = hn::Half<D>;
+    if (part.n - j <= kLanes / 2)
+        step.Finish(Short(), j, SumPass<Short, 1, kFirst>(tables, words + j, stride, 0, q + j));
+    else
+        step.Finish(D(), j, SumPass<D, 1, kFirst>(tables, words + j, stride, 0, q + j));
     step.Close(signal);
+}
+/// Of several signals where they are the first sums, too.
+template <bool kPlain, Activation kActivation, std::size_t kUsed>
+HWY_NOINLINE void FinishPass(const PackedPart& part, const PackedLayer& layer,
+                             const std::uint32_t* words, Signal* signals, std::size_t count,
+                             std::size_t first) {
+    if (first == 0)
+        for (std::size_t i = 0; i < count; ++i)
+            FinishSignal<kPlain, kActivation, kUsed, true>(part, layer, words, signals[i], 0);
+    else
+        FinishSignal<kPlain, kActivation, kUsed, false>(part, layer, words, *signals, first);
 }
 
 using AddPassFunction = void (*)(const PackedPart&, const std::uint32_t*, Signal&, std::size_t);
 using FinishPassFunction = void (*)(const PackedPart&, const PackedLayer&, const std::uint32_t*,
-                                    Signal&, std::size_t);
+                                    Signal*, std::size_t, std::size_t);
 
 template <std::size_t... kUsed>
 AddPassFunction AddPassOf(std::size_t planes, std::size_t used, std::index_sequence<kUsed...>) {
@@ -199,7 +226,8 @@ FinishPassFunction FinishPassOf(std::size_t used, std::index_sequence<kUsed...>)
     return all[used - 1];
 }
 
-/// x of a layer from its r: passes over all columns with the tables of some rows each.
+/// x of a layer from its r, for some signals: passes over all columns with the tables of some rows
+/// each.
 template <bool kPlain, Activation kActivation>
 class FloatLayers {
 public:
@@ -217,7 +245,16 @@ public:
     }
 
     HWY_INLINE void operator()(const PackedPart& part, std::size_t k, const std::uint32_t* words,
-                               Signal& signal) const {
+                               Signal* signals, std::size_t count) const {
+        if (passes_ == 1 && finish_ != nullptr)
+            finish_(part, part.layers[k], words, signals, count, 0);
+        else
+            for (std::size_t i = 0; i < count; ++i) InPasses(part, k, words, signals[i]);
+    }
+
+private:
+    HWY_INLINE void InPasses(const PackedPart& part, std::size_t k, const std::uint32_t* words,
+                             Signal& signal) const {
         std::size_t group = 0;
         for (std::size_t pass = 1; pass < passes_; ++pass) {
             pass_(part, words, signal, group);
@@ -225,14 +262,13 @@ public:
             group += kPassGroups;
         }
         if (finish_ != nullptr) {
-            finish_(part, part.layers[k], words, signal, group);
+            finish_(part, part.layers[k], words, &signal, 1, group);
         } else {
             last_(part, words, signal, group);
             FinishLayer<kPlain, kActivation>(part, k, signal);
         }
     }
 
-private:
     std::size_t passes_;
     AddPassFunction pass_;
     AddPassFunction last_;

@@ -56,6 +56,7 @@ VectorKernels vector_kernels(std::int64_t target);
 /// What kernels of one row at a time need for a part, and what those of tiles need.
 std::size_t vector_workspace_floats(const PackedPart& part, const SignLayout& layout);
 std::size_t vector_signal_floats(const PackedPart& part, const SignLayout& layout);
+std::size_t vector_support_floats(const PackedPart& part);
 std::size_t tile_workspace_floats(const PackedPart& part, const SignLayout& layout);
 
 }  // namespace pibinn

@@ -31,36 +31,27 @@ constexpr SignLayout kLayout{4, 8, 4};
 constexpr SignLayout kShortLayout{5, 3, 16, 16};
 constexpr std::size_t kEntries = std::size_t{1} << kLayout.rows_per_group;
 
-/// r = (1 + beta) p1 - beta p2 - y + omega' r_before; without momentum and Onsager term p1 - y.
-template <bool kPlain, class V>
-HWY_INLINE V Residual(V p1, V p2, V y, V before, V one_and_beta, V beta, V omega) {
-    if constexpr (kPlain) return hn::Sub(p1, y);
-    const V gain = hn::NegMulAdd(beta, p2, hn::MulSub(one_and_beta, p1, y));
-    return hn::MulAdd(omega, before, gain);
+/// r from the last two misfits and the residual before. In a plain network it is the last misfit.
+template <class V>
+HWY_INLINE V Residual(V e1, V e2, V before, V back, V omega) {
+    return hn::MulAdd(omega, before, hn::NegMulAdd(back, e2, e1));
 }
 
-/// z = delta (x1 + beta (x1 - x2)) - scale q; in a plain network x1 - scale q.
-template <class D>
-struct LayerInput {
-    using V = hn::Vec<D>;
-    V now, before;  ///< factors of x1 and x2
+/// z = delta (x1 + beta (x1 - x2)) + scale q; in a plain network x1 + scale q.
+template <bool kPlain, class V>
+HWY_INLINE V LayerInput(V x1, V x2, V q, V now, V before, V scale) {
+    if constexpr (kPlain) return hn::MulAdd(scale, q, x1);
+    return hn::MulAdd(scale, q, hn::NegMulAdd(before, x2, hn::Mul(now, x1)));
+}
 
-    explicit LayerInput(const PackedLayer& layer)
-        : now(hn::Set(D(), layer.now)), before(hn::Set(D(), layer.before)) {}
-
-    template <bool kPlain>
-    HWY_INLINE V Of(V x1, V x2, V q, V scale) const {
-        if constexpr (kPlain) return hn::NegMulAdd(scale, q, x1);
-        return hn::NegMulAdd(scale, q, hn::NegMulAdd(before, x2, hn::Mul(now, x1)));
-    }
-};
-
-/// A threshold that follows the residual. One that is infinite would set everything to zero as if
-/// nothing had happened: it becomes NaN, and so does x.
+/// A threshold that follows the residual. One that is not finite would set everything to zero as if
+/// nothing had happened: it becomes a NaN that as an integer is below all sizes.
 template <Activation kActivation, class V>
 HWY_INLINE V ResidualThreshold(V tau) {
     if constexpr (kActivation != Activation::soft) return tau;
-    return hn::MulAdd(tau, hn::Zero(hn::DFromV<V>()), tau);
+    const hn::DFromV<V> d;
+    const V checked = hn::MulAdd(tau, hn::Zero(d), tau);
+    return hn::IfThenElse(hn::IsNaN(checked), hn::Neg(hn::NaN(d)), checked);
 }
 
 /// x of a layer, and where it is not zero.
@@ -82,11 +73,18 @@ HWY_INLINE Activated<V> Activate(V z, V tau) {
 #if HWY_TARGET <= HWY_AVX3
     if constexpr (sizeof(V) == 64) {
         // vrangeps takes an instruction less, but with it there is so much arithmetic on floats of
-        // 512 bits that the processor lowers its clock (3.4 to 2.8 GHz on an Ice Lake).
+        // 512 bits that the processor lowers its clock (3.4 to 2.8 GHz on an Ice Lake). For the
+        // same reason sizes are compared as integers: those of NaN are the largest.
         const V sign = hn::SignBit(d);
-        const auto alive = _mm512_cmp_ps_mask(hn::AndNot(sign, z).raw, tau.raw, _CMP_NLE_UQ);
-        const V signed_tau = hn::Or(hn::And(sign, z), tau);
-        return {V{_mm512_maskz_sub_ps(alive, z.raw, signed_tau.raw)}, {alive}};
+        const V size = hn::AndNot(sign, z);
+        const auto alive =
+            _mm512_cmpgt_epi32_mask(_mm512_castps_si512(size.raw), _mm512_castps_si512(tau.raw));
+        const V left{_mm512_maskz_sub_ps(alive, size.raw, tau.raw)};
+        // With the sign of z.
+        return {V{_mm512_castsi512_ps(_mm512_mask_ternarylogic_epi32(
+                    _mm512_castps_si512(left.raw), alive, _mm512_castps_si512(z.raw),
+                    _mm512_castps_si512(sign.raw), 0xF8))},
+                {alive}};
     }
 #endif
     return Activated<V>(hn::Sub(z, hn::Min(hn::Max(z, hn::Neg(tau)), tau)));

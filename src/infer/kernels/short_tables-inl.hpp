@@ -16,7 +16,7 @@
 #include <hwy/highway.h>
 
 #include "infer/kernels/float_tables-inl.hpp"
-#include "infer/kernels/residual-inl.hpp"
+#include "infer/kernels/sizes-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace pibinn::HWY_NAMESPACE {
@@ -106,12 +106,14 @@ public:
         : ShortLayers(part.planes, std::make_index_sequence<kShortWords>()) {}
 
     HWY_INLINE void operator()(const PackedPart& part, std::size_t k, const std::uint32_t* signs,
-                               Signal& signal) const {
+                               Signal* signals, std::size_t count) const {
         const auto* words = reinterpret_cast<const std::uint16_t*>(signs);
-        for (std::size_t w = 0; w < part.words; w += kShortWords)
-            add_[std::min(kShortWords, part.words - w) - 1](part, words + w * part.stride, signal,
-                                                            w * kShortGroups);
-        FinishLayer<kPlain, kActivation>(part, k, signal);
+        for (Signal* signal = signals; signal != signals + count; ++signal) {
+            for (std::size_t w = 0; w < part.words; w += kShortWords)
+                add_[std::min(kShortWords, part.words - w) - 1](part, words + w * part.stride,
+                                                                *signal, w * kShortGroups);
+            FinishLayer<kPlain, kActivation>(part, k, *signal);
+        }
     }
 
 private:

@@ -41,40 +41,62 @@ HWY_INLINE void ForEach(const F& f) {
     ForEach(f, std::make_index_sequence<kCount>());
 }
 
-/// Which of the rows from i on are held by twos; i is among them.
-HWY_INLINE hn::Mask<D> PairedLanes(const PackedPart& part, std::size_t i) {
-    return hn::FirstN(D(), std::min(kLanes, part.paired() - i));
+/// The first lanes of a vector.
+template <class DT>
+HWY_INLINE hn::Vec<DT> FirstLanes(DT d, V v) {
+    if constexpr (hn::MaxLanes(DT()) == kLanes)
+        return v;
+    else if constexpr (hn::MaxLanes(DT()) * 2 == kLanes)
+        return hn::LowerHalf(d, v);
+    else
+        return hn::LowerHalf(d, hn::LowerHalf(hn::Half<D>(), v));
 }
+
+/// The first rows, which are held by twos.
+struct PairedRows {
+    std::size_t count;
+    hn::Mask<D> broken;  ///< those in the vector that has others too
+
+    explicit HWY_INLINE PairedRows(const PackedPart& part)
+        : count(part.paired()), broken(hn::FirstN(D(), count % kLanes)) {}
+
+    bool Whole(std::size_t i) const { return i + kLanes <= count; }
+    bool None(std::size_t i) const { return i >= count; }
+};
 
 /// One signal on its way. Rows are held as the operator's are. Whatever stands behind them is zero,
 /// behind entry n - 1 anything.
 struct Signal {
-    float *y, *p1, *p2, *r;  ///< rows
-    float *x1, *x2, *q;      ///< columns
-    std::uint8_t* alive;     ///< a bit for every column: x1 is not zero there
-    float total;             ///< the sum of |r|
+    float *y, *e, *r;  ///< rows; e = y - A x1, which is r in a plain network
+    float* sums;       ///< rows on their way to e, where they are too many for registers
+    // Neighbours would be swapped in vectors by g++ 12.
+    float *x1, *q, *x2;   ///< columns
+    std::uint8_t* alive;  ///< a bit for every column: x1 is not zero there
+    float* sizes;         ///< partial sums of |r|
+    const float* tau;     ///< the threshold, where it follows from them
 
     Signal() = default;
-    /// In the memory from `at` on, vector_signal_floats() of it. Signals that take turns share the
-    /// `scratch`, of padded rows and columns: what is small stays in the cache.
-    Signal(const PackedPart& part, const float* measured, float* at, float* scratch)
-        : y(at), total(0) {
+    /// In the memory from `at` on, vector_signal_floats() of it. Signals that take turns share
+    /// memory of padded columns and rows: what is small stays in the cache.
+    Signal(const PackedPart& part, const float* measured, float* at, float* shared) : y(at) {
         const std::size_t rows = part.padded_rows(kLayout);
-        p1 = part.plain ? scratch : y + 2 * rows;
-        p2 = part.plain ? scratch : y + 3 * rows;
         r = y + rows;
-        x1 = r + (part.plain ? rows : 3 * rows);
+        e = part.plain ? r : r + rows;
+        x1 = e + rows;
+        q = shared;
+        sums = part.plain ? r : shared + part.stride;
         x2 = x1 + (part.plain ? 0 : part.stride);
-        q = scratch + rows;
         alive = reinterpret_cast<std::uint8_t*>(x2 + part.stride);
         std::fill_n(y, vector_signal_floats(part, kLayout), 0.0F);
         std::copy_n(measured, part.m, y);
-        for (std::size_t i = 0; i < part.paired(); i += kLanes) {
+        const PairedRows paired(part);
+        for (std::size_t i = 0; !paired.None(i); i += kLanes) {
             const V given = hn::Load(D(), y + i);
             const V first = hn::DupEven(given);
             const V second = hn::DupOdd(given);
             const V pairs = hn::OddEven(hn::Add(first, second), hn::Sub(first, second));
-            hn::Store(hn::IfThenElse(PairedLanes(part, i), pairs, given), D(), y + i);
+            const V held = paired.Whole(i) ? pairs : hn::IfThenElse(paired.broken, pairs, given);
+            hn::Store(held, D(), y + i);
         }
     }
 };

@@ -27,10 +27,12 @@ struct TileLayers {
 
     static void ReadMeasurements(const RecoverArgs& args, const TileSpace& s) {
         const PackedPart& part = args.part;
-        if (args.rows < kWidth || part.held() > part.m)
-            std::fill_n(s.y, part.held() * kWidth, 0.0F);
+        const std::size_t rows = part.padded_rows(kLayout);
+        std::fill_n(s.y, rows * kWidth, 0.0F);
         CopySideBySide<kWidth>(args.y, args.y_stride, args.rows, part.m, s.y);
         T::PairRows(part, s.y);
+        std::copy_n(s.y, rows * kWidth, s.e1);
+        if (kWidth > 1 && part.full()) TurnBack(s.y, kWidth, rows, s.y_by_signal, rows);
     }
 
     static void WriteEntries(const RecoverArgs& args, const float* x, float* to) {
@@ -43,19 +45,19 @@ struct TileLayers {
     static HWY_NOINLINE void NextResidual(const TileSpace& s, std::size_t rows,
                                           const PackedLayer& layer) {
         const D d;
-        const float* HWY_RESTRICT y = s.y;
-        const float* HWY_RESTRICT p1 = s.p1;
-        const float* HWY_RESTRICT p2 = s.p2;
+        const float* HWY_RESTRICT e1 = s.e1;
+        const float* HWY_RESTRICT e2 = s.e2;
         float* HWY_RESTRICT r = s.r;
-        const V beta = hn::Set(d, layer.beta);
-        const V one_and_beta = hn::Set(d, layer.one_and_beta);
+        const V back = hn::Set(d, layer.back);
         for (std::size_t v = 0; v < kWidth; v += kLanes) {
             const V omega = hn::Mul(hn::Set(d, layer.omega), hn::Load(d, s.counts + v));
-            for (std::size_t i = v; i < rows * kWidth; i += kWidth)
-                hn::Store(
-                    Residual<kPlain>(hn::Load(d, p1 + i), hn::Load(d, p2 + i), hn::Load(d, y + i),
-                                     hn::Load(d, r + i), one_and_beta, beta, omega),
-                    d, r + i);
+            for (std::size_t i = v; i < rows * kWidth; i += kWidth) {
+                const V misfit = hn::Load(d, e1 + i);
+                const V residual =
+                    kPlain ? misfit
+                           : Residual(misfit, hn::Load(d, e2 + i), hn::Load(d, r + i), back, omega);
+                hn::Store(residual, d, r + i);
+            }
         }
     }
 
@@ -82,7 +84,8 @@ struct TileLayers {
     static HWY_NOINLINE void NextEntries(TileSpace& s, const PackedPart& part,
                                          const PackedLayer& layer, const float* scales) {
         const D d;
-        const LayerInput<D> input(layer);
+        const V now = hn::Set(d, layer.now);
+        const V before = hn::Set(d, layer.before);
         const V one = hn::Set(d, 1.0F);
         const std::size_t n = part.n;
         const float* HWY_RESTRICT x1 = s.x1;
@@ -100,8 +103,8 @@ struct TileLayers {
             if (scales != nullptr) scale = hn::Set(d, scales[j]);
             for (std::size_t v = 0; v < T::kVectors; ++v) {
                 const std::size_t at = j * kWidth + v * kLanes;
-                const V z = input.template Of<kPlain>(hn::Load(d, x1 + at), hn::Load(d, x2 + at),
-                                                      hn::Load(d, q + at), scale);
+                const V z = LayerInput<kPlain>(hn::Load(d, x1 + at), hn::Load(d, x2 + at),
+                                               hn::Load(d, q + at), now, before, scale);
                 const Activated<V> next = Activate<kActivation>(z, tau[v]);
                 hn::Store(next.x, d, x2 + at);
                 if constexpr (!kPlain)
@@ -118,8 +121,7 @@ struct TileLayers {
         TileSpace s(part, kLayout, kWidth, args.workspace);
         const std::size_t rows = part.padded_rows(kLayout);
         ReadMeasurements(args, s);
-        std::fill_n(s.p1, rows * kWidth, 0.0F);
-        std::fill_n(s.p2, rows * kWidth, 0.0F);
+        std::fill_n(s.e2, rows * kWidth, 0.0F);
         std::fill_n(s.r, rows * kWidth, 0.0F);
         std::fill_n(s.x1, part.n * kWidth, 0.0F);
         std::fill_n(s.x2, part.n * kWidth, 0.0F);
@@ -137,7 +139,7 @@ struct TileLayers {
             if (args.every_layer != nullptr)
                 WriteEntries(args, s.x1, args.every_layer + k * args.layer_stride);
             if (k + 1 == part.layers.size()) break;
-            std::swap(s.p1, s.p2);
+            std::swap(s.e1, s.e2);
             if (part.full())
                 T::Measure(part, s);
             else

@@ -99,7 +99,7 @@ struct Tile {
     }
 
     /// One group's entries; of two planes their sum, which is nothing where they cancel.
-    template <std::size_t kAt, std::size_t kPlanes>
+    template <std::size_t kAt, std::size_t kPlanes, bool kFirst>
     static HWY_INLINE void AddGroup(const float* HWY_RESTRICT tables, const std::uint32_t* words,
                                     V* sums) {
         const float* table = tables + kAt * kEntries * kWidth;
@@ -108,13 +108,14 @@ struct Tile {
             if constexpr (kPlanes == 2)
                 entry = hn::Add(
                     entry, hn::Load(D(), table + EntryOffset<kAt * kGroup>(words[1]) + v * kLanes));
-            sums[v] = kAt == 0 ? entry : hn::Add(sums[v], entry);
+            sums[v] = kFirst ? entry : hn::Add(sums[v], entry);
         }
     }
+    /// From the last group on, as the vector kernel does it.
     template <std::size_t kPlanes, std::size_t... kAt>
     static HWY_INLINE void SumWord(const float* HWY_RESTRICT tables, const std::uint32_t* words,
                                    V* sums, std::index_sequence<kAt...>) {
-        (AddGroup<kAt, kPlanes>(tables, words, sums), ...);
+        (AddGroup<sizeof...(kAt) - 1 - kAt, kPlanes, kAt == 0>(tables, words, sums), ...);
     }
     static HWY_INLINE void AddLookUp(const float* HWY_RESTRICT entry, V* sums) {
         for (std::size_t v = 0; v < kVectors; ++v)
@@ -207,24 +208,25 @@ struct Tile {
         return active;
     }
 
-    /// p1 = A x1 for masks: columns that are zero in all signals are left out.
+    /// e1 = y - A x1 for masks: columns that are zero in all signals are left out.
     static HWY_INLINE void MeasureLinks(const PackedPart& part, const TileSpace& s) {
         const D d;
-        std::fill_n(s.p1, part.m * kWidth, 0.0F);
+        std::copy_n(s.y, part.m * kWidth, s.e1);
         const std::size_t active = ActiveColumns(s);
         for (std::size_t c = 0; c < active; ++c) {
             const std::size_t j = s.active[c];
             for (std::size_t l = part.offsets[j]; l < part.offsets[j + 1]; ++l) {
                 const V a = hn::Set(d, part.a[l]);
-                float* p = s.p1 + part.rows[l] * kWidth;
+                float* e = s.e1 + part.rows[l] * kWidth;
                 for (std::size_t v = 0; v < kWidth; v += kLanes)
-                    hn::Store(hn::MulAdd(a, hn::Load(d, s.x1 + j * kWidth + v), hn::Load(d, p + v)),
-                              d, p + v);
+                    hn::Store(
+                        hn::NegMulAdd(a, hn::Load(d, s.x1 + j * kWidth + v), hn::Load(d, e + v)), d,
+                        e + v);
             }
         }
     }
 
-    /// p1 = A x1, entry by entry of the supports.
+    /// e1 = y - A x1, entry by entry of the supports.
     static HWY_NOINLINE void MeasureSupports(const PackedPart& part, const TileSpace& s) {
         const Wide d;
         constexpr std::size_t lanes = hn::MaxLanes(Wide());
@@ -236,27 +238,27 @@ struct Tile {
         const float* HWY_RESTRICT x = s.x1;
         const float* HWY_RESTRICT a = part.a.data();
         const float* HWY_RESTRICT tail = part.tail.data();
-        float* HWY_RESTRICT p = kWidth == 1 ? s.p1 : s.by_signal;
-        std::fill_n(p, stride * kWidth, 0.0F);
+        float* HWY_RESTRICT e = kWidth == 1 ? s.e1 : s.e_by_signal;
+        std::copy_n(kWidth == 1 ? s.y : s.y_by_signal, stride * kWidth, e);
         for (std::size_t c = 0; c < count; ++c) {
             const std::size_t at = support[c];
             const auto factor = hn::Set(d, x[at]);
             const float* HWY_RESTRICT column = a + at / kWidth * main_rows;
             const float* HWY_RESTRICT rest = tail + at / kWidth * tail_stride;
-            float* HWY_RESTRICT to = p + at % kWidth * stride;
+            float* HWY_RESTRICT to = e + at % kWidth * stride;
             for (std::size_t i = 0; i < main_rows; i += lanes)
-                hn::Store(hn::MulAdd(hn::Load(d, column + i), factor, hn::Load(d, to + i)), d,
+                hn::Store(hn::NegMulAdd(hn::Load(d, column + i), factor, hn::Load(d, to + i)), d,
                           to + i);
             for (std::size_t i = 0; i < tail_stride; i += lanes)
                 hn::Store(
-                    hn::MulAdd(hn::LoadU(d, rest + i), factor, hn::Load(d, to + main_rows + i)), d,
-                    to + main_rows + i);
+                    hn::NegMulAdd(hn::LoadU(d, rest + i), factor, hn::Load(d, to + main_rows + i)),
+                    d, to + main_rows + i);
         }
-        if constexpr (kWidth == 16) TurnRows(p, stride, part.held(), s.p1);
+        if constexpr (kWidth == 16) TurnRows(e, stride, part.held(), s.e1);
     }
 
-    /// p1 = A x1 over the columns in which any signal is alive. A zero adds nothing, so that every
-    /// signal gets the bits it would get alone.
+    /// e1 = y - A x1 over the columns in which any signal is alive. A zero takes nothing off, so
+    /// that every signal gets the bits it would get alone.
     static HWY_NOINLINE void MeasureTogether(const PackedPart& part, const TileSpace& s) {
         constexpr std::size_t kRows = kVectors < 8 ? 8 / kVectors : 1;
         const D d;
@@ -269,8 +271,9 @@ struct Tile {
             const float* HWY_RESTRICT first =
                 main ? part.a.data() + i : part.tail.data() + i - part.main_rows;
             V sums[kRows][kVectors];
-            for (auto& row : sums)
-                for (V& sum : row) sum = hn::Zero(d);
+            for (std::size_t l = 0; l < kRows; ++l)
+                for (std::size_t v = 0; v < kVectors; ++v)
+                    sums[l][v] = hn::Load(d, s.y + (i + l) * kWidth + v * kLanes);
             for (std::size_t c = 0; c < active; ++c) {
                 const float* a = first + columns[c] * stride;
                 const float* x = x1 + columns[c] * kWidth;
@@ -279,22 +282,23 @@ struct Tile {
                 for (std::size_t l = 0; l < kRows; ++l) {
                     const V factor = hn::Set(d, a[l]);
                     for (std::size_t v = 0; v < kVectors; ++v)
-                        sums[l][v] = hn::MulAdd(factor, entry[v], sums[l][v]);
+                        sums[l][v] = hn::NegMulAdd(factor, entry[v], sums[l][v]);
                 }
             }
             for (std::size_t l = 0; l < kRows; ++l)
                 for (std::size_t v = 0; v < kVectors; ++v)
-                    hn::Store(sums[l][v], d, s.p1 + (i + l) * kWidth + v * kLanes);
+                    hn::Store(sums[l][v], d, s.e1 + (i + l) * kWidth + v * kLanes);
         }
     }
 
-    /// p1 = A x1 for full blocks, the cheaper of the two ways. Neither changes a bit of the result.
+    /// e1 = y - A x1 for full blocks, the cheaper of the two ways. Neither changes a bit of the
+    /// result.
     static HWY_INLINE void Measure(const PackedPart& part, const TileSpace& s) {
         if constexpr (kWidth == 1) {
             MeasureSupports(part, s);
         } else {
             // Cycles, measured on AVX-512: an entry takes 5 a vector of its column and 3 beside
-            // (reads of A wait for writes of p), a row of a column of all signals half a cycle a
+            // (reads of A wait for writes of e), a row of a column of all signals half a cycle a
             // vector.
             constexpr std::size_t wide = hn::MaxLanes(Wide());
             const auto vectors = static_cast<float>((part.m + wide - 1) / wide);

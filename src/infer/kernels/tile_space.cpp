@@ -30,13 +30,14 @@ TileSpace::TileSpace(const PackedPart& part, const SignLayout& layout, std::size
     const std::size_t rows = part.padded_rows(layout) * width;
     const std::size_t cols = (part.n + 4) * width;
     y = take(rows);
-    p1 = take(rows);
-    p2 = take(rows);
+    e1 = take(rows);
+    e2 = take(rows);
     r = take(2 * rows);  // masks keep -r behind it
     x1 = take(cols);
     x2 = take(cols);
     q = take(cols);
-    by_signal = take(rows);
+    y_by_signal = take(rows);
+    e_by_signal = take(rows);
     const std::size_t words = std::min(part.words, words_at_a_time(layout, width));
     tables = take(words * (layout.groups_per_word << layout.rows_per_group) * width);
     tau = take(width);
@@ -49,14 +50,18 @@ TileSpace::TileSpace(const PackedPart& part, const SignLayout& layout, std::size
 std::size_t vector_signal_floats(const PackedPart& part, const SignLayout& layout) {
     // Measurements, residual and entries; where there is momentum, what was before; and a bit for
     // every column.
-    return (part.plain ? 2 : 4) * part.padded_rows(layout) + (part.plain ? 1 : 2) * part.stride +
+    return (part.plain ? 2 : 3) * part.padded_rows(layout) + (part.plain ? 1 : 2) * part.stride +
            lines((part.stride + 31) / 32 + 1);
 }
 
-std::size_t vector_workspace_floats(const PackedPart& part, const SignLayout& layout) {
+std::size_t vector_support_floats(const PackedPart& part) {
     const std::size_t lists = (part.n + kListed - 1) / kListed;
-    return kTurns * vector_signal_floats(part, layout) + part.padded_rows(layout) + part.stride +
-           lists * (kListBytes + sizeof(std::uint8_t*)) / sizeof(float) + kLine;
+    return lines(lists * (kListBytes + sizeof(std::uint8_t*)) / sizeof(float));
+}
+
+std::size_t vector_workspace_floats(const PackedPart& part, const SignLayout& layout) {
+    return kTurns * (vector_signal_floats(part, layout) + vector_support_floats(part)) +
+           part.stride + part.padded_rows(layout);
 }
 
 std::size_t tile_workspace_floats(const PackedPart& part, const SignLayout& layout) {

@@ -15,9 +15,9 @@ std::size_t words_at_a_time(const SignLayout& layout, std::size_t width);
 
 /// The working memory of `width` signals side by side: number i of signal s at [i * width + s].
 struct TileSpace {
-    float *y, *p1, *p2, *r;  ///< rows
-    float *x1, *x2, *q;      ///< columns
-    float* by_signal;        ///< A x with one row a signal
+    float *y, *e1, *e2, *r;            ///< rows; e1 = y - A x1
+    float *x1, *x2, *q;                ///< columns
+    float *y_by_signal, *e_by_signal;  ///< with one row a signal
     float* tables;
     float *tau, *counts;     ///< one a signal
     std::uint32_t* support;  ///< places in x1 that are not zero, ascending

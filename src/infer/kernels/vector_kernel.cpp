@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <utility>
 
 #include "infer/kernels/kernels.hpp"
 
@@ -20,30 +19,32 @@ namespace pibinn::HWY_NAMESPACE {
 #if HWY_TARGET <= HWY_AVX2
 
 /// All layers for up to kTurns signals; Layers makes x from r.
-template <bool kPlain, class Layers, PlacesFunction kList>
+template <bool kPlain, Activation kActivation, class Layers, PlacesFunction kList>
 void SolveRows(const RecoverArgs& args, std::size_t first, std::size_t count) {
     const PackedPart& part = args.part;
     const Layers next(part);
     const ResidualFunction residual = ResidualOf<kPlain>(part);
     const std::size_t floats = vector_signal_floats(part, kLayout);
-    float* scratch = args.workspace + kTurns * floats;
-    const Support support(part, kList, scratch + part.padded_rows(kLayout) + part.stride);
+    float* shared = args.workspace + kTurns * floats;
+    float* lists = shared + part.stride + part.padded_rows(kLayout);
+    ResidualThresholds thresholds;
     Signal signals[kTurns];
-    for (std::size_t i = 0; i < count; ++i)
-        signals[i] = Signal(part, args.y + (first + i) * args.y_stride, args.workspace + i * floats,
-                            scratch);
+    Support supports[kTurns];
+    for (std::size_t i = 0; i < count; ++i) {
+        signals[i] =
+            Signal(part, args.y + (first + i) * args.y_stride, args.workspace + i * floats, shared);
+        thresholds.Share(i, signals[i]);
+        supports[i] = Support(part, kList, lists + i * vector_support_floats(part));
+    }
     for (std::size_t k = 0; k < part.layers.size(); ++k) {
         const PackedLayer& layer = part.layers[k];
-        const std::uint32_t* signs = part.layer_signs(k);
-        for (std::size_t i = 0; i < count; ++i) residual(part, layer, support, signals[i]);
-        for (std::size_t i = 0; i < count; ++i) {
-            Signal& s = signals[i];
-            next(part, k, signs, s);
-            if constexpr (!kPlain) std::swap(s.p1, s.p2);
-            if (args.every_layer != nullptr)
-                std::copy_n(s.x1, part.n,
-                            args.every_layer + k * args.layer_stride + (first + i) * args.x_stride);
-        }
+        residual(part, layer, supports, signals, count);
+        if (part.residual_threshold) thresholds.Find<kActivation>(layer.theta);
+        next(part, k, part.layer_signs(k), signals, count);
+        if (args.every_layer == nullptr) continue;
+        for (std::size_t i = 0; i < count; ++i)
+            std::copy_n(signals[i].x1, part.n,
+                        args.every_layer + k * args.layer_stride + (first + i) * args.x_stride);
     }
     for (std::size_t i = 0; i < count; ++i)
         std::copy_n(signals[i].x1, part.n, args.x + (first + i) * args.x_stride);
@@ -55,7 +56,7 @@ struct VectorRows {
     struct Of {
         static void Run(const RecoverArgs& args) {
             for (std::size_t row = 0; row < args.rows; row += kTurns)
-                SolveRows<kPlain, Layers<kPlain, kActivation>, kList>(
+                SolveRows<kPlain, kActivation, Layers<kPlain, kActivation>, kList>(
                     args, row, std::min(kTurns, args.rows - row));
         }
     };

@@ -1,0 +1,129 @@
+// The sum of |r| and the thresholds that follow from it. Included once for every target.
+
+#if defined(PIBINN_INFER_SIZES_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef PIBINN_INFER_SIZES_INL
+#undef PIBINN_INFER_SIZES_INL
+#else
+#define PIBINN_INFER_SIZES_INL
+#endif
+
+#include <cstddef>
+
+#include <hwy/highway.h>
+
+#include "infer/kernels/layer_math-inl.hpp"
+#include "infer/kernels/signal-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace pibinn::HWY_NAMESPACE {
+
+#if HWY_TARGET <= HWY_AVX2
+
+/// p[l] += p[l + half], halving down to one: the order in which a tile adds its partial sums.
+HWY_INLINE float SumLanes(V v) {
+    const hn::CappedTag<float, 4> four;
+    const hn::CappedTag<float, 8> eight;
+#if HWY_TARGET <= HWY_AVX3
+    const auto half = hn::Add(hn::LowerHalf(eight, v), hn::UpperHalf(eight, v));
+#else
+    const auto half = v;
+#endif
+    auto sum = hn::Add(hn::LowerHalf(four, half), hn::UpperHalf(four, half));
+    sum = hn::Add(sum, hn::Shuffle1032(sum));
+    return hn::GetLane(hn::Add(sum, hn::Shuffle2301(sum)));
+}
+
+/// Partial sums of |r|, vector by vector. Of rows that are held by twos the larger is |r0| + |r1|,
+/// and both add half of it.
+struct SizeSum {
+    V pairs, singles;
+
+    /// From the first rows on, some of which are held by twos.
+    HWY_INLINE SizeSum(const PairedRows& paired, V r) {
+        const V size = hn::Abs(r);
+        pairs = LargerSize(size);
+        singles = hn::Zero(D());
+        if (paired.Whole(0)) return;
+        pairs = hn::IfThenElseZero(paired.broken, pairs);
+        singles = hn::IfThenZeroElse(paired.broken, size);
+    }
+
+    HWY_INLINE void Add(const PairedRows& paired, std::size_t i, V r) {
+        const V size = hn::Abs(r);
+        if (paired.None(i)) {
+            singles = hn::Add(singles, size);
+            return;
+        }
+        const V larger = LargerSize(size);
+        if (paired.Whole(i)) {
+            pairs = hn::Add(pairs, larger);
+            return;
+        }
+        pairs = hn::IfThenElse(paired.broken, hn::Add(pairs, larger), pairs);
+        singles = hn::IfThenElse(paired.broken, singles, hn::Add(singles, size));
+    }
+    HWY_INLINE void Store(float* to) const {
+        hn::Store(hn::MulAdd(pairs, hn::Set(D(), 0.5F), singles), D(), to);
+    }
+
+private:
+    /// Of each pair, compared as integers: arithmetic on floats lowers the clock.
+    static HWY_INLINE V LargerSize(V size) {
+        const hn::RebindToSigned<D> di;
+        return hn::BitCast(D(),
+                           hn::Max(hn::BitCast(di, size), hn::BitCast(di, hn::Shuffle2301(size))));
+    }
+};
+
+/// Thresholds that follow the residuals of signals which take turns.
+struct ResidualThresholds {
+    alignas(64) float sizes[kTurns][kLanes] = {};
+    alignas(64) float taus[16] = {};  ///< four times each
+
+    void Share(std::size_t turn, Signal& signal) {
+        signal.sizes = sizes[turn];
+        signal.tau = taus + 4 * turn;
+    }
+
+    template <Activation kActivation>
+    HWY_INLINE void Find(float theta) {
+#if HWY_TARGET <= HWY_AVX3
+        // All three together, in blocks of four lanes: half the work of one after the other.
+        static_assert(kTurns == 3);
+        const V c = hn::Load(D(), sizes[2]);
+        const V ab = AddHalves(hn::Load(D(), sizes[0]), hn::Load(D(), sizes[1]));
+        V sum = AddQuarters(ab, AddHalves(c, c));
+        sum = hn::Add(sum, hn::Shuffle1032(sum));
+        sum = hn::Add(sum, hn::Shuffle2301(sum));
+        hn::Store(ResidualThreshold<kActivation>(hn::Mul(hn::Set(D(), theta), sum)), D(), taus);
+#else
+        const hn::CappedTag<float, 4> four;
+        for (std::size_t turn = 0; turn < kTurns; ++turn) {
+            const float sum = SumLanes(hn::Load(D(), sizes[turn]));
+            hn::Store(ResidualThreshold<kActivation>(hn::Set(four, theta * sum)), four,
+                      taus + 4 * turn);
+        }
+#endif
+    }
+
+private:
+#if HWY_TARGET <= HWY_AVX3
+    /// Two blocks of a, then two of b.
+    static HWY_INLINE V AddHalves(V a, V b) {
+        return hn::Add(V{_mm512_shuffle_f32x4(a.raw, b.raw, 0x44)},
+                       V{_mm512_shuffle_f32x4(a.raw, b.raw, 0xEE)});
+    }
+    /// From two halves of each to one block of each.
+    static HWY_INLINE V AddQuarters(V ab, V cd) {
+        return hn::Add(V{_mm512_shuffle_f32x4(ab.raw, cd.raw, 0x88)},
+                       V{_mm512_shuffle_f32x4(ab.raw, cd.raw, 0xDD)});
+    }
+#endif
+};
+
+#endif
+
+}  // namespace pibinn::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
