@@ -27,6 +27,19 @@ TEST(ThreadPool, RunsEveryIndexOnce) {
     }
 }
 
+TEST(ThreadPool, LeavesNoTaskToAThreadThatIsBusy) {
+    ThreadPool pool(2);
+    std::atomic<int> others{0};
+    // Whoever has the first task ends it last: all others are the other thread's then.
+    pool.run(100, [&](std::size_t i) {
+        if (i != 0)
+            ++others;
+        else
+            while (others < 99) std::this_thread::yield();
+    });
+    EXPECT_EQ(others, 99);
+}
+
 TEST(ThreadPool, ZeroThreadsMeansOnePerCore) {
     EXPECT_EQ(ThreadPool(0).threads(), std::max(1u, std::thread::hardware_concurrency()));
 }
