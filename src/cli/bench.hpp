@@ -31,6 +31,7 @@ struct BenchResult {
     double ours_us = 0;  ///< of an epoch ("train"), a call ("latency"), a signal ("throughput")
     std::string peer;
     double peer_us = 0;
+    double ratio = 0;  ///< of the peer's time to ours, the median over rounds of turns
     /// Relative difference of what both computed; none where they compute something else.
     std::optional<double> error;
     std::optional<Tail> ours_tail, peer_tail;

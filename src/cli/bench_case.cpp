@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint64_t kSeed = 1;
 constexpr double kSignalDensity = 0.05;
 // Signals that thresholds are set by and densities are measured on.
-constexpr std::size_t kSample = 64;
+constexpr std::size_t kSample = 1024;
 
 void draw(RecoverCase& c, double density, std::size_t rows, ThreadPool& pool) {
     c.x = draw_signals({density, {}}, rows, c.model.op.cols(), kSeed, Purpose::test_signals, pool);

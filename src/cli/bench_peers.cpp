@@ -105,9 +105,10 @@ std::vector<BenchResult> bench_solvers(const RecoverCase& c, const PackedModel& 
         const auto times = take_turns(seconds, turns);
         BenchResult result = ours;
         result.batch = count;
-        result.ours_us = median(times[0]) / static_cast<double>(count);
+        result.ours_us = times[0].median() / static_cast<double>(count);
         result.peer = solver.name;
-        result.peer_us = median(times[1]) / static_cast<double>(count);
+        result.peer_us = times[1].median() / static_cast<double>(count);
+        result.ratio = ratio(times[1], times[0]);
         result.error.reset();
         result.ours_nmse_db = ours_db;
         result.peer_nmse_db = solver.nmse_db;

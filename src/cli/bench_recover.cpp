@@ -86,7 +86,7 @@ struct Field {
     std::vector<BenchResult> run(double seconds, double signals, bool tails) {
         const auto times = take_turns(seconds, turns);
         const auto tail = [&](std::size_t i) {
-            return Tail{quantile(times[i], 0.99), quantile(times[i], 1)};
+            return Tail{quantile(times[i].all, 0.99), quantile(times[i].all, 1)};
         };
         for (std::size_t i = 1; i < turns.size(); ++i) {
             BenchResult& row = rows[i - 1];
@@ -94,8 +94,9 @@ struct Field {
             const bool twin = row.update != ours.update;
             const std::size_t mine = twin ? i : 0;
             const std::size_t other = twin ? 0 : i;
-            row.ours_us = median(times[mine]) / signals;
-            row.peer_us = median(times[other]) / signals;
+            row.ours_us = times[mine].median() / signals;
+            row.peer_us = times[other].median() / signals;
+            row.ratio = ratio(times[other], times[mine]);
             if (!tails) continue;
             row.ours_tail = tail(mine);
             row.peer_tail = tail(other);
@@ -170,7 +171,7 @@ std::vector<BenchResult> throughput_of(Pair& pair, const std::string& kernel, st
     if (threads > 1)
         field.add(field.ours, "ours, 1 thread",
                   relative_difference(ours.values(), packed.recover(c.y, one).values()),
-                  one_run([&] { packed.recover(c.y, x, one); }));
+                  one_run_a_core([&] { packed.recover(c.y, x, one); }, threads));
     std::optional<PackedModel> fast;
     if (pair.accelerated) {
         fast.emplace(pair.accelerated->model, kernel);

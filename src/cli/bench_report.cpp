@@ -55,7 +55,7 @@ std::string table_of(const std::string& name, const std::vector<BenchResult>& re
             time_text(r.ours_us / divisor),
             r.peer,
             time_text(r.peer_us / divisor),
-            fmt::format("{:.2f}", r.peer_us / r.ours_us),
+            fmt::format("{:.2f}", r.ratio),
             error_text(r)};
         if (latency)
             cells.insert(cells.begin() + 7,
@@ -116,7 +116,7 @@ ordered_json results_json(const std::vector<BenchResult>& results) {
                            {"ours_us", r.ours_us},
                            {"peer", r.peer},
                            {"peer_us", r.peer_us},
-                           {"ratio", r.peer_us / r.ours_us}};
+                           {"ratio", r.ratio}};
         entry["error"] = r.error ? ordered_json(*r.error) : ordered_json();
         const auto add_tail = [&](const std::string& whose, const std::optional<Tail>& tail) {
             if (!tail) return;

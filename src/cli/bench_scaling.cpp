@@ -71,7 +71,7 @@ std::vector<ScalingResult> bench_scaling(const BenchOptions& options, Console& c
                 processor_runs([&] { point.packed->recover(point.recover_case.y, one); }));
         const auto times = take_turns(options.seconds, turns);
         for (std::size_t i = 0; i < points.size(); ++i)
-            begin[static_cast<std::ptrdiff_t>(i)].us = median(times[i]);
+            begin[static_cast<std::ptrdiff_t>(i)].us = times[i].median();
         begin = end;
     }
     console.clear_progress();

@@ -267,16 +267,18 @@ std::vector<BenchResult> bench_train(const BenchOptions& options, Console& conso
                                        one_run([&] { peer.run(); }),
                                        one_run([&] { fast->run_epoch(); })};
                 const auto times = take_turns(options.seconds, turns);
-                result.ours_us = median(times[0]);
+                result.ours_us = times[0].median();
                 result.peer = "openblas";
-                result.peer_us = median(times[1]);
+                result.peer_us = times[1].median();
+                result.ratio = ratio(times[1], times[0]);
                 result.error = error;
                 results.push_back(result);
                 result.update = "accelerated";
                 result.density = accelerated.density();
-                result.ours_us = median(times[2]);
+                result.ours_us = times[2].median();
                 result.peer = "ours, plain";
-                result.peer_us = median(times[0]);
+                result.peer_us = times[0].median();
+                result.ratio = ratio(times[0], times[2]);
                 result.error.reset();
                 results.push_back(result);
                 console.progress({"bench train", results.size() / 2, count, ""});

@@ -1,5 +1,7 @@
 #include "cli/bench_turns.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <chrono>
 #include <ctime>
@@ -50,7 +52,47 @@ private:
     double last_us_ = 0;
 };
 
+/// The cores that this thread may run on. It stays on the one it is told to until the end of this.
+class Cores {
+public:
+    Cores() {
+        CPU_ZERO(&before_);
+        sched_getaffinity(0, sizeof before_, &before_);
+        for (int core = 0; core < CPU_SETSIZE; ++core)
+            if (CPU_ISSET(core, &before_)) allowed_.push_back(core);
+    }
+    ~Cores() { sched_setaffinity(0, sizeof before_, &before_); }
+    Cores(const Cores&) = delete;
+    Cores& operator=(const Cores&) = delete;
+
+    std::size_t count() const { return allowed_.size(); }
+    void stay_on(std::size_t core) const {
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        CPU_SET(allowed_[core], &one);
+        sched_setaffinity(0, sizeof one, &one);
+    }
+
+private:
+    cpu_set_t before_;
+    std::vector<int> allowed_;
+};
+
 }  // namespace
+
+Turn one_run_a_core(std::function<void()> work, std::size_t cores) {
+    return [settled = Settled(std::move(work)), cores](std::vector<double>& times) mutable {
+        const Cores here;
+        const std::size_t used = std::max<std::size_t>(1, std::min(cores, here.count()));
+        double speed = 0;
+        for (std::size_t core = 0; core < used; ++core) {
+            if (here.count() > 0) here.stay_on(core);
+            settled.settle();
+            speed += 1 / settled.run();
+        }
+        times.push_back(static_cast<double>(used) / speed);
+    };
+}
 
 Turn one_run(std::function<void()> work) {
     return [settled = Settled(std::move(work))](std::vector<double>& times) mutable {
@@ -99,16 +141,30 @@ Turn processor_runs(std::function<void()> work) {
     };
 }
 
-std::vector<std::vector<double>> take_turns(double seconds, std::span<const Turn> turns) {
+std::vector<Times> take_turns(double seconds, std::span<const Turn> turns) {
     constexpr std::size_t least_rounds = 3;
     std::vector<double> warm_up;
     for (const Turn& turn : turns) turn(warm_up);
-    std::vector<std::vector<double>> times(turns.size());
+    std::vector<Times> times(turns.size());
     const auto start = Clock::now();
     for (std::size_t round = 0; round < least_rounds || microseconds_since(start) < 1e6 * seconds;
          ++round)
-        for (std::size_t i = 0; i < turns.size(); ++i) turns[i](times[i]);
+        for (std::size_t i = 0; i < turns.size(); ++i) {
+            std::vector<double> taken;
+            turns[i](taken);
+            times[i].all.insert(times[i].all.end(), taken.begin(), taken.end());
+            times[i].rounds.push_back(cli::median(taken));
+        }
     return times;
+}
+
+double Times::median() const { return cli::median(all); }
+
+double ratio(const Times& one, const Times& other) {
+    std::vector<double> ratios;
+    for (std::size_t round = 0; round < one.rounds.size(); ++round)
+        ratios.push_back(one.rounds[round] / other.rounds[round]);
+    return median(ratios);
 }
 
 double quantile(std::vector<double> values, double share) {

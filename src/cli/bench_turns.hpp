@@ -13,6 +13,10 @@ using Turn = std::function<void(std::vector<double>&)>;
 
 /// A turn that is one run.
 Turn one_run(std::function<void()> work);
+/// One run on each of `cores` cores, which counts as one at the mean of their speeds: cores of a
+/// shared machine differ by a half and more, and which of them one thread meets is chance. What
+/// several threads reach is compared with this.
+Turn one_run_a_core(std::function<void()> work, std::size_t cores);
 /// A turn of about a millisecond of single calls, each timed. call(i) gets 0, 1, 2 and so on. At
 /// least eight of them. Calls that take longer than a turn are sure to be interrupted on a busy
 /// machine: they count in time of the processor.
@@ -21,9 +25,21 @@ Turn single_calls(std::function<void(std::size_t)> call);
 /// thread, which other programs interrupt the more often the longer it takes.
 Turn processor_runs(std::function<void()> work);
 
+/// What the runs of one took.
+struct Times {
+    std::vector<double> all;
+    std::vector<double> rounds;  ///< the median of every round's
+
+    double median() const;
+};
+
 /// Lets all take turns for about `seconds`, after one turn each that does not count. Other work on
-/// the machine then meets all alike. Returns the times of each.
-std::vector<std::vector<double>> take_turns(double seconds, std::span<const Turn> turns);
+/// the machine then meets all alike.
+std::vector<Times> take_turns(double seconds, std::span<const Turn> turns);
+
+/// How many times as long the first took: the median over rounds, in each of which both met the
+/// same machine. The quotient of their medians may be one of a good minute and a bad one.
+double ratio(const Times& one, const Times& other);
 
 double quantile(std::vector<double> values, double share);
 double median(const std::vector<double>& values);
