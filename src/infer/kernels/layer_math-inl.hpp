@@ -45,13 +45,15 @@ HWY_INLINE V LayerInput(V x1, V x2, V q, V now, V before, V scale) {
 }
 
 /// A threshold that follows the residual. One that is not finite would set everything to zero as if
-/// nothing had happened: it becomes a NaN that as an integer is below all sizes.
+/// nothing had happened: it gets a minus, so that everything is above it. Adding one to its
+/// exponent tells: only those overflow into the sign.
 template <Activation kActivation, class V>
 HWY_INLINE V ResidualThreshold(V tau) {
     if constexpr (kActivation != Activation::soft) return tau;
     const hn::DFromV<V> d;
-    const V checked = hn::MulAdd(tau, hn::Zero(d), tau);
-    return hn::IfThenElse(hn::IsNaN(checked), hn::Neg(hn::NaN(d)), checked);
+    const hn::RebindToUnsigned<decltype(d)> du;
+    const auto next = hn::Add(hn::BitCast(du, tau), hn::Set(du, 1U << 23U));
+    return hn::Or(tau, hn::And(hn::BitCast(d, next), hn::SignBit(d)));
 }
 
 /// x of a layer, and where it is not zero.

@@ -151,8 +151,8 @@ struct ColumnSums {
 
     template <bool kPlain>
     HWY_INLINE void Finish(const PackedPart& part, const PackedLayer& layer,
-                           const PairedRows& paired, std::size_t alive,
-                           const Signal& signal) const {
+                           const PairedRows& paired, std::size_t alive, const Signal& signal,
+                           bool alone) const {
         using Tail = TailSum<kTail>;
         constexpr std::size_t kVectors = kMain + Tail::kVectors;
         const ResidualStep<kPlain> step(layer, alive, signal);
@@ -170,7 +170,7 @@ struct ColumnSums {
         SizeSum sizes(paired, r[0]);
         ForEach<kVectors - 1>([&](auto v)
                                   HWY_ATTR { sizes.Add(paired, (v + 1) * kLanes, r[v + 1]); });
-        sizes.Store(signal.sizes);
+        sizes.Store(signal.sizes, alone);
     }
 };
 
@@ -190,7 +190,7 @@ HWY_NOINLINE void NextResidual(const PackedPart& part, const PackedLayer& layer,
             for (std::size_t l = 0; l * kListed < part.n; ++l)
                 sums.Subtract(part, signals[i], l * kListed, support.places + l * kListBytes,
                               support.ends[l]);
-        sums.template Finish<kPlain>(part, layer, paired, support.alive, signals[i]);
+        sums.template Finish<kPlain>(part, layer, paired, support.alive, signals[i], count == 1);
     }
 }
 
@@ -257,7 +257,7 @@ HWY_NOINLINE void StreamResidual(const PackedPart& part, const PackedLayer& laye
             if (i + kLanes > part.m) misfit = hn::IfThenElseZero(hn::FirstN(d, part.m - i), misfit);
             sizes.Add(paired, i, step.Finish(d, i, misfit));
         }
-        sizes.Store(signal->sizes);
+        sizes.Store(signal->sizes, count == 1);
     }
 }
 

@@ -62,8 +62,13 @@ struct SizeSum {
         pairs = hn::IfThenElse(paired.broken, hn::Add(pairs, larger), pairs);
         singles = hn::IfThenElse(paired.broken, singles, hn::Add(singles, size));
     }
-    HWY_INLINE void Store(float* to) const {
-        hn::Store(hn::MulAdd(pairs, hn::Set(D(), 0.5F), singles), D(), to);
+    /// As lanes, or of one signal as their sum.
+    HWY_INLINE void Store(float* to, bool alone) const {
+        const V lanes = hn::MulAdd(pairs, hn::Set(D(), 0.5F), singles);
+        if (alone)
+            *to = SumLanes(lanes);
+        else
+            hn::Store(lanes, D(), to);
     }
 
 private:
@@ -86,7 +91,16 @@ struct ResidualThresholds {
     }
 
     template <Activation kActivation>
-    HWY_INLINE void Find(float theta) {
+    HWY_INLINE void Find(float theta, std::size_t count) {
+        const hn::CappedTag<float, 4> four;
+        const auto keep = [&](std::size_t turn, float sum) HWY_ATTR {
+            hn::Store(ResidualThreshold<kActivation>(hn::Set(four, theta * sum)), four,
+                      taus + 4 * turn);
+        };
+        if (count == 1) {
+            keep(0, sizes[0][0]);
+            return;
+        }
 #if HWY_TARGET <= HWY_AVX3
         // All three together, in blocks of four lanes: half the work of one after the other.
         static_assert(kTurns == 3);
@@ -97,12 +111,8 @@ struct ResidualThresholds {
         sum = hn::Add(sum, hn::Shuffle2301(sum));
         hn::Store(ResidualThreshold<kActivation>(hn::Mul(hn::Set(D(), theta), sum)), D(), taus);
 #else
-        const hn::CappedTag<float, 4> four;
-        for (std::size_t turn = 0; turn < kTurns; ++turn) {
-            const float sum = SumLanes(hn::Load(D(), sizes[turn]));
-            hn::Store(ResidualThreshold<kActivation>(hn::Set(four, theta * sum)), four,
-                      taus + 4 * turn);
-        }
+        for (std::size_t turn = 0; turn < count; ++turn)
+            keep(turn, SumLanes(hn::Load(D(), sizes[turn])));
 #endif
     }
 
