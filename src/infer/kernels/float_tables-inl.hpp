@@ -184,7 +184,7 @@ HWY_INLINE void FinishSignal(const PackedPart& part, const PackedLayer& layer,
     GroupTable tables[kUsed];
     MakeTables(GroupRows(part, signal.r, first), kUsed, tables);
     EntryStep<kPlain, kActivation> step(part, layer, signal);
-    // Read once: stores to alive may be to anything, and reading it for every vector took 5 %.
+    // Written out: with one lambda for both lengths of vectors it all took 4 % more (g++ 12).
     const std::size_t stride = part.stride;
     const float* q = signal.q;
     std::size_t j = 0;
