@@ -22,8 +22,8 @@ struct SignLayout {
     std::size_t partial_sums = 4;     ///< of mean|r|: row i goes to sum i mod this
     std::size_t word_bits = 32;       ///< or 16
 
-    std::size_t rows_per_word() const { return rows_per_group * groups_per_word; }
-    std::size_t groups(std::size_t rows) const {
+    constexpr std::size_t rows_per_word() const { return rows_per_group * groups_per_word; }
+    constexpr std::size_t groups(std::size_t rows) const {
         return (rows + rows_per_group - 1) / rows_per_group;
     }
 };

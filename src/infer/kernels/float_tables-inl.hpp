@@ -90,8 +90,10 @@ HWY_INLINE GroupTable MakeTable(const GroupRows& rows, std::size_t group, const 
 
 /// `count` tables.
 HWY_INLINE void MakeTables(const GroupRows& rows, std::size_t count, GroupTable* tables) {
+    const EntrySigns* held = &kEntrySigns;
+    asm("" : "+r"(held));  // read for every signal: kept, they would take registers from the tables
     V signs[kGroup - 1];
-    for (std::size_t b = 0; b + 1 < kGroup; ++b) signs[b] = hn::Load(D(), kEntrySigns.values[b]);
+    for (std::size_t b = 0; b + 1 < kGroup; ++b) signs[b] = hn::Load(D(), held->values[b]);
     for (std::size_t g = 0; g < count; ++g) tables[g] = MakeTable(rows, g, signs);
 }
 

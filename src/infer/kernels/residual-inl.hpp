@@ -124,6 +124,13 @@ struct Support {
 template <std::size_t kLines, std::size_t kTail>
 struct ColumnSums {
     static constexpr std::size_t kMain = kLines * 16 / kLanes;
+    /// Vectors whose rows are all held by twos, and those before which some may be.
+    struct Bounds {
+        static constexpr std::size_t kLeast = kLines * 16 + (kTail < 8 ? kTail / 4 : kTail / 2 + 1);
+        static constexpr std::size_t kWhole = 2 * kLayout.groups(kLeast) / kLanes;
+        static constexpr std::size_t kMost = kLines * 16 + kTail;
+        static constexpr std::size_t kSome = (2 * kLayout.groups(kMost) + kLanes - 1) / kLanes;
+    };
     V sums[kMain + 1];
     TailSum<kTail> tail;
 
@@ -167,9 +174,8 @@ struct ColumnSums {
             }
         });
         if (!part.residual_threshold) return;
-        SizeSum sizes(paired, r[0]);
-        ForEach<kVectors - 1>([&](auto v)
-                                  HWY_ATTR { sizes.Add(paired, (v + 1) * kLanes, r[v + 1]); });
+        SizeSum sizes;
+        ForEach<kVectors>([&](auto v) HWY_ATTR { sizes.template Add<v, Bounds>(paired, r[v]); });
         sizes.Store(signal.sizes, alone);
     }
 };
@@ -250,8 +256,8 @@ HWY_NOINLINE void StreamResidual(const PackedPart& part, const PackedLayer& laye
             StreamColumns(part, *signal, l * kListed, supports->places + l * kListBytes,
                           supports->ends[l]);
         const ResidualStep<kPlain> step(layer, supports->alive, *signal);
-        SizeSum sizes(paired, step.Finish(d, 0, hn::Load(d, signal->sums)));
-        for (std::size_t i = kLanes; i < part.m; i += kLanes) {
+        SizeSum sizes;
+        for (std::size_t i = 0; i < part.m; i += kLanes) {
             V misfit = hn::Load(d, signal->sums + i);
             // A short tail is read with what stands behind it.
             if (i + kLanes > part.m) misfit = hn::IfThenElseZero(hn::FirstN(d, part.m - i), misfit);

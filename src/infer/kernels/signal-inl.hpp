@@ -55,13 +55,15 @@ HWY_INLINE hn::Vec<DT> FirstLanes(DT d, V v) {
 /// The first rows, which are held by twos.
 struct PairedRows {
     std::size_t count;
-    hn::Mask<D> broken;  ///< those in the vector that has others too
 
-    explicit HWY_INLINE PairedRows(const PackedPart& part)
-        : count(part.paired()), broken(hn::FirstN(D(), count % kLanes)) {}
+    explicit HWY_INLINE PairedRows(const PackedPart& part) : count(part.paired()) {}
 
     bool Whole(std::size_t i) const { return i + kLanes <= count; }
     bool None(std::size_t i) const { return i >= count; }
+    /// Those in the vector from i on.
+    HWY_INLINE hn::Mask<D> From(std::size_t i) const {
+        return hn::FirstN(D(), None(i) ? 0 : std::min(count - i, kLanes));
+    }
 };
 
 /// One signal on its way. Rows are held as the operator's are. Whatever stands behind them is zero,
@@ -95,7 +97,7 @@ struct Signal {
             const V first = hn::DupEven(given);
             const V second = hn::DupOdd(given);
             const V pairs = hn::OddEven(hn::Add(first, second), hn::Sub(first, second));
-            const V held = paired.Whole(i) ? pairs : hn::IfThenElse(paired.broken, pairs, given);
+            const V held = hn::IfThenElse(paired.From(i), pairs, given);
             hn::Store(held, D(), y + i);
         }
     }

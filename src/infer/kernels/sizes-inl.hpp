@@ -38,29 +38,31 @@ HWY_INLINE float SumLanes(V v) {
 struct SizeSum {
     V pairs, singles;
 
-    /// From the first rows on, some of which are held by twos.
-    HWY_INLINE SizeSum(const PairedRows& paired, V r) {
-        const V size = hn::Abs(r);
-        pairs = LargerSize(size);
-        singles = hn::Zero(D());
-        if (paired.Whole(0)) return;
-        pairs = hn::IfThenElseZero(paired.broken, pairs);
-        singles = hn::IfThenZeroElse(paired.broken, size);
-    }
+    HWY_INLINE SizeSum() : pairs(hn::Zero(D())), singles(hn::Zero(D())) {}
 
+    /// The rows from i on.
     HWY_INLINE void Add(const PairedRows& paired, std::size_t i, V r) {
-        const V size = hn::Abs(r);
-        if (paired.None(i)) {
-            singles = hn::Add(singles, size);
-            return;
+        if (paired.Whole(i))
+            pairs = hn::Add(pairs, LargerSize(hn::Abs(r)));
+        else if (paired.None(i))
+            singles = hn::Add(singles, hn::Abs(r));
+        else
+            AddMixed<false, false>(paired, i, r);
+    }
+    /// Vector kAt, which is added after those before it. `Bounds` knows which vectors are held by
+    /// twos as far as it can be known beforehand.
+    template <std::size_t kAt, class Bounds>
+    HWY_INLINE void Add(const PairedRows& paired, V r) {
+        constexpr bool first_pairs = kAt == 0;
+        constexpr bool first_singles = kAt == Bounds::kWhole;
+        if constexpr (kAt < Bounds::kWhole) {
+            const V larger = LargerSize(hn::Abs(r));
+            pairs = first_pairs ? larger : hn::Add(pairs, larger);
+        } else if constexpr (kAt >= Bounds::kSome) {
+            singles = first_singles ? hn::Abs(r) : hn::Add(singles, hn::Abs(r));
+        } else {
+            AddMixed<first_pairs, first_singles>(paired, kAt * kLanes, r);
         }
-        const V larger = LargerSize(size);
-        if (paired.Whole(i)) {
-            pairs = hn::Add(pairs, larger);
-            return;
-        }
-        pairs = hn::IfThenElse(paired.broken, hn::Add(pairs, larger), pairs);
-        singles = hn::IfThenElse(paired.broken, singles, hn::Add(singles, size));
     }
     /// As lanes, or of one signal as their sum.
     HWY_INLINE void Store(float* to, bool alone) const {
@@ -72,6 +74,16 @@ struct SizeSum {
     }
 
 private:
+    template <bool kFirstPairs, bool kFirstSingles>
+    HWY_INLINE void AddMixed(const PairedRows& paired, std::size_t i, V r) {
+        const hn::Mask<D> by_twos = paired.From(i);
+        const V size = hn::Abs(r);
+        const V larger = LargerSize(size);
+        pairs = kFirstPairs ? hn::IfThenElseZero(by_twos, larger)
+                            : hn::IfThenElse(by_twos, hn::Add(pairs, larger), pairs);
+        singles = kFirstSingles ? hn::IfThenZeroElse(by_twos, size)
+                                : hn::IfThenElse(by_twos, singles, hn::Add(singles, size));
+    }
     /// Of each pair, compared as integers: arithmetic on floats lowers the clock.
     static HWY_INLINE V LargerSize(V size) {
         const hn::RebindToSigned<D> di;
