@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test asan tsan bench format install
+.PHONY: help setup build shared demo test asan tsan bench format install
 
 help: ## list the targets
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 18
@@ -20,9 +20,11 @@ build: setup ## build the library, the program and the tests in build/
 demo: build ## train on the embedded default problem; results in build/demo
 	build/pibinn demo --out build/demo
 
-test: build ## run every test; other languages load the shared library
+shared: setup ## build the shared library, which other languages load, in build-shared/
 	cmake --preset shared
 	cmake --build --preset shared --parallel $(JOBS) --target libpibinn.so
+
+test: build shared ## run every test
 	scripts/check build
 
 asan: setup ## run every test under the address and undefined-behaviour sanitizers
@@ -35,7 +37,7 @@ tsan: setup ## run the tests of the pool, recovering and training under the thre
 	cmake --build --preset tsan --parallel $(JOBS) --target test_core test_infer test_train
 	ctest --test-dir build-tsan --output-on-failure --no-tests=error -R '^(core|infer|train)\.' -E c_api
 
-bench: build ## measure against OpenBLAS, Eigen, PyTorch, onnxruntime, scikit-learn (installed in bench/.venv)
+bench: build shared ## measure against OpenBLAS, Eigen, PyTorch, onnxruntime, scikit-learn (installed in bench/.venv)
 	bench/run
 
 format: ## format the tracked C++ and C files

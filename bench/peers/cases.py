@@ -1,6 +1,7 @@
 """What all peers outside the program share: the cases it wrote, and how times are taken."""
 
 import argparse
+import ctypes
 import json
 import re
 import statistics
@@ -9,6 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
+LIBRARY = Path(__file__).resolve().parents[2] / "build-shared" / "libpibinn.so"
+SETTLED_S = 0.002
 LATENCY_ROWS = 64  # signals that single calls go round
 SOLVER_SIGNALS = 200
 
@@ -27,12 +30,14 @@ class Case:
         assert arrays["settings"].ravel()[1] == 1, "these peers know no delta"
         self.plain = not (self.residual_threshold or self.beta.any() or self.omega.any())
         self.signals, self.y, self.x = arrays["signals"], arrays["y"], arrays["x"]
+        self.file = folder / "model.safetensors"
 
-    def entry(self, name, peer, batch, threads, us, x):
-        """A result that bench/run puts beside ours; x is what the peer recovered of the first rows."""
+    def entry(self, name, peer, batch, threads, times, x):
+        """A result that bench/run puts beside ours; x is what the peer recovered of the first rows. `times` holds
+        peer_us, and ours_us and ratio where both took turns."""
         ours = self.x[:len(x)]
         return {"name": name, "model": self.model, "m": self.m, "n": self.n, "layers": self.layers,
-                "batch": batch, "threads": threads, "peer": peer, "peer_us": us,
+                "batch": batch, "threads": threads, "peer": peer, **times,
                 "error": float(np.linalg.norm(x - ours) / np.linalg.norm(ours))}
 
 
@@ -51,13 +56,74 @@ def microseconds(call, seconds, threads):
         before = clock()
         call(len(times))
         times.append(clock() - before)
-    return statistics.median(times) / 1000
+    return {"peer_us": statistics.median(times) / 1000}
 
 
 def fastest(candidates, seconds, threads):
-    """The best of several ways to call the same thing: (name, microseconds)."""
+    """The best of several ways to call the same thing, and its times."""
     times = {name: microseconds(call, seconds, threads) for name, call in candidates.items()}
-    return min(times.items(), key=lambda item: item[1])
+    return min(times.items(), key=lambda item: item[1]["peer_us"])
+
+
+class Ours:
+    """A case's batch on one thread by our own library in this process, so that it can take turns with a peer."""
+
+    def __init__(self, case):
+        self.library = ctypes.CDLL(str(LIBRARY))
+        self.library.pibinn_last_error.restype = ctypes.c_char_p
+        self.model, self.workspace = ctypes.c_void_p(), ctypes.c_void_p()
+        self.checked(self.library.pibinn_load(bytes(case.file), ctypes.byref(self.model)))
+        self.checked(self.library.pibinn_workspace_new(self.model, ctypes.byref(self.workspace)))
+        self.y = np.ascontiguousarray(case.y, np.float32)
+        self.x = np.empty((len(self.y), case.n), np.float32)
+        self()
+        assert np.linalg.norm(self.x - case.x) <= 1e-6 * np.linalg.norm(case.x), "the library recovers something else"
+
+    def checked(self, status):
+        if status != 0:
+            raise RuntimeError(self.library.pibinn_last_error().decode())
+
+    def __call__(self):
+        self.checked(self.library.pibinn_recover_in(
+            self.model, self.workspace, ctypes.c_void_p(self.y.ctypes.data), ctypes.c_size_t(len(self.y)),
+            ctypes.c_void_p(self.x.ctypes.data)))
+
+
+def take_turns(calls, seconds):
+    """Processor time of one run of each, in microseconds, round by round. Every turn begins with some milliseconds
+    that do not count, as those of `pibinn bench` do."""
+    def turn(call):
+        start = time.perf_counter()
+        call()
+        while time.perf_counter() - start < SETTLED_S:
+            call()
+        before = time.thread_time_ns()
+        call()
+        return (time.thread_time_ns() - before) / 1000
+
+    for call in calls:
+        call()
+    rounds = []
+    start = time.perf_counter()
+    while len(rounds) < 3 or time.perf_counter() - start < seconds:
+        rounds.append([turn(call) for call in calls])
+    return np.array(rounds)
+
+
+def fastest_batch(case, candidates, seconds, threads):
+    """The best of several ways to recover a case's batch, and its times of a signal. On one thread it takes turns
+    with ours; threads of a peer go on spinning after its turn, so with more of them ours is the program's."""
+    rows = len(case.y)
+    if threads > 1:
+        calls = {name: lambda i, call=call: call() for name, call in candidates.items()}
+        name, times = fastest(calls, seconds, threads)
+        return name, {"peer_us": times["peer_us"] / rows}
+    names = list(candidates)
+    name = names[int(np.median(take_turns(candidates.values(), seconds), axis=0).argmin())]
+    rounds = take_turns([Ours(case), candidates[name]], seconds)
+    ours_us, peer_us = np.median(rounds, axis=0) / rows
+    return name, {"ours_us": float(ours_us), "peer_us": float(peer_us),
+                  "ratio": float(np.median(rounds[:, 1] / rounds[:, 0]))}
 
 
 def main(peer_of, description):

@@ -4,7 +4,7 @@ import numpy as np
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
-from cases import LATENCY_ROWS, fastest, main
+from cases import LATENCY_ROWS, fastest_batch, fastest, main
 
 
 def graph(case, turned):
@@ -59,12 +59,12 @@ def onnx_entries(case, threads, arguments):
     if threads == 1:
         rows = [case.y[i:i + 1].copy() for i in range(min(LATENCY_ROWS, len(case.y)))]
         calls = {name: lambda i, run=run: run(rows[i % len(rows)]) for name, run in runs.items()}
-        name, us = fastest(calls, arguments.seconds, threads)
+        name, times = fastest(calls, arguments.seconds, threads)
         x = np.concatenate([runs[name](row) for row in rows])
-        entries.append(case.entry("latency", peer, 1, 1, us, x))
-    calls = {name: lambda i, run=run: run(case.y) for name, run in runs.items()}
-    name, us = fastest(calls, arguments.seconds, threads)
-    entries.append(case.entry("throughput", peer, len(case.y), threads, us / len(case.y), runs[name](case.y)))
+        entries.append(case.entry("latency", peer, 1, 1, times, x))
+    calls = {name: lambda run=run: run(case.y) for name, run in runs.items()}
+    name, times = fastest_batch(case, calls, arguments.seconds, threads)
+    entries.append(case.entry("throughput", peer, len(case.y), threads, times, runs[name](case.y)))
     return entries
 
 

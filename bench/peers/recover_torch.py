@@ -10,7 +10,7 @@ import warnings
 
 import torch
 
-from cases import LATENCY_ROWS, fastest, main, microseconds
+from cases import LATENCY_ROWS, fastest_batch, fastest, main, microseconds
 
 
 class AsWritten(torch.nn.Module):
@@ -107,27 +107,24 @@ def torch_entries(case, threads, arguments):
         if threads == 1:
             rows = [y[i].clone() for i in range(min(LATENCY_ROWS, len(y)))]
             single = [row.unsqueeze(0) for row in rows]
-            us = microseconds(lambda i: written(single[i % len(single)]), seconds, threads)
+            times = microseconds(lambda i: written(single[i % len(single)]), seconds, threads)
             x = torch.cat([written(row) for row in single]).numpy()
-            entries.append(case.entry("latency", f"{version}, as written", 1, 1, us, x))
+            entries.append(case.entry("latency", f"{version}, as written", 1, 1, times, x))
             ways = candidates(case, rows[0], True, arguments.compile)
             calls = {name: lambda i, call=call: call(rows[i % len(rows)]) for name, call in ways.items()}
-            name, us = fastest(calls, seconds, threads)
+            name, times = fastest(calls, seconds, threads)
             x = torch.stack([ways[name](row) for row in rows]).numpy()
-            entries.append({**case.entry("latency", f"{version}, best", 1, 1, us, x), "how": name})
-        us = microseconds(lambda i: written(y), seconds, threads)
-        entries.append(case.entry("throughput", f"{version}, as written", len(y), threads, us / len(y),
-                                  written(y).numpy()))
-        calls, outputs = {}, {}
-        for rows in sorted({min(256, len(y)), len(y)}):
-            parts = [part.contiguous() for part in y.split(rows) if len(part) == rows]
+            entries.append({**case.entry("latency", f"{version}, best", 1, 1, times, x), "how": name})
+        _, times = fastest_batch(case, {"": lambda: written(y)}, seconds, threads)
+        entries.append(case.entry("throughput", f"{version}, as written", len(y), threads, times, written(y).numpy()))
+        calls = {}
+        for rows in sorted({max(r for r in range(1, 257) if len(y) % r == 0), len(y)}):
+            parts = [part.contiguous() for part in y.split(rows)]
             for name, call in candidates(case, parts[0], False, arguments.compile).items():
-                name = f"{name}, {rows} rows"
-                outputs[name] = lambda call=call, parts=parts: torch.cat([call(part) for part in parts])
-                calls[name] = lambda i, run=outputs[name]: run()
-        name, us = fastest(calls, seconds, threads)
-        x = outputs[name]().numpy()
-        entries.append({**case.entry("throughput", f"{version}, best", len(y), threads, us / len(x), x), "how": name})
+                calls[f"{name}, {rows} rows"] = lambda call=call, parts=parts: torch.cat([call(part) for part in parts])
+        name, times = fastest_batch(case, calls, seconds, threads)
+        x = calls[name]().numpy()
+        entries.append({**case.entry("throughput", f"{version}, best", len(y), threads, times, x), "how": name})
     return entries
 
 

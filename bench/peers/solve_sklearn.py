@@ -31,9 +31,9 @@ def omp_entries(case, threads, arguments):
         reached = nmse_db(truth, x)
         if reached <= ours:
             break
-    us = microseconds(lambda i: solve(i, residual), max(arguments.seconds, 0.05), threads)
+    times = microseconds(lambda i: solve(i, residual), max(arguments.seconds, 0.05), threads)
     entry = case.entry("throughput", f"scikit-learn {sklearn.__version__} omp, residual {residual}", len(case.y), 1,
-                       us, x)
+                       times, x)
     return [{**entry, "error": None, "ours_nmse_db": ours, "peer_nmse_db": reached}]
 
 

@@ -19,6 +19,9 @@ public:
     ThreadPool& operator=(const ThreadPool&) = delete;
 
     std::size_t threads() const;
+    /// Which worker of its pool runs the calling task: below threads(), 0 for whoever called run()
+    /// and outside of any task.
+    static std::size_t worker();
 
     /// Calls task(i) once for every i in [0, count), in any order and on any worker. The first
     /// exception thrown by a task is thrown again here, after the running ones have ended.

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -69,11 +70,15 @@ BenchResult result_of(const char* name, const RecoverCase& c, const PackedModel&
     return result;
 }
 
-/// Ours against all that took turns with it: the peers in their order, then ours in other ways.
+/// Ours against all that take turns with it. What is ours in another way has a field of its own:
+/// its turns come close after each other, and many times in the seconds that large peers need for
+/// one.
 struct Field {
     BenchResult ours;
     std::vector<Turn> turns;
     std::vector<BenchResult> rows;  ///< one for each turn after the first
+
+    Field(BenchResult ours_, Turn turn) : ours(std::move(ours_)), turns{std::move(turn)} {}
 
     void add(BenchResult row, std::string peer, std::optional<double> error, Turn turn) {
         row.peer = std::move(peer);
@@ -84,6 +89,7 @@ struct Field {
 
     /// Times divided by `signals`; tails where calls are single.
     std::vector<BenchResult> run(double seconds, double signals, bool tails) {
+        if (rows.empty()) return {};
         const auto times = take_turns(seconds, turns);
         const auto tail = [&](std::size_t i) {
             return Tail{quantile(times[i].all, 0.99), quantile(times[i].all, 1)};
@@ -104,6 +110,11 @@ struct Field {
         return rows;
     }
 };
+
+std::vector<BenchResult> joined(std::vector<BenchResult> first, std::vector<BenchResult> second) {
+    std::ranges::move(second, std::back_inserter(first));
+    return first;
+}
 
 void keep_case(const BenchOptions& options, const RecoverCase& c, const Batch& ours) {
     if (options.cases.empty()) return;
@@ -129,20 +140,19 @@ std::vector<BenchResult> latency_of(Pair& pair, const std::string& kernel, doubl
                 model.recover(source.y.row(i % rows), x.values(), *space);
             });
     };
-    Field field;
-    field.ours = result_of("latency", c, packed, 1, 1);
-    field.turns = {single(c, packed)};
+    Field others(result_of("latency", c, packed, 1, 1), single(c, packed));
     for (Peers::Entry& entry : peers.entries())
-        field.add(field.ours, entry.name, entry.error, single_calls([&](std::size_t i) {
-                      entry.peer->recover(c.y.view().row_range(i % rows, i % rows + 1), x, 0);
-                  }));
+        others.add(others.ours, entry.name, entry.error, single_calls([&](std::size_t i) {
+                       entry.peer->recover(c.y.view().row_range(i % rows, i % rows + 1), x, 0);
+                   }));
+    Field own(others.ours, single(c, packed));
     std::optional<PackedModel> fast;
     if (pair.accelerated) {
         fast.emplace(pair.accelerated->model, kernel);
-        field.add(result_of("latency", *pair.accelerated, *fast, 1, 1), "ours, plain", std::nullopt,
-                  single(*pair.accelerated, *fast));
+        own.add(result_of("latency", *pair.accelerated, *fast, 1, 1), "ours, plain", std::nullopt,
+                single(*pair.accelerated, *fast));
     }
-    return field.run(seconds, 1, true);
+    return joined(others.run(seconds, 1, true), own.run(seconds, 1, true));
 }
 
 std::vector<BenchResult> throughput_of(Pair& pair, const std::string& kernel, std::size_t threads,
@@ -156,34 +166,35 @@ std::vector<BenchResult> throughput_of(Pair& pair, const std::string& kernel, st
     Peers peers(c, c.y.rows(), threads, ours);
     Batch x(ours.rows(), ours.cols());
     const auto timed = threads == 1 ? processor_runs : one_run;
-    Field field;
-    field.ours = result_of("throughput", c, packed, c.y.rows(), threads);
-    field.turns = {timed([&] { packed.recover(c.y, x, pool); })};
+    const Turn all = timed([&] { packed.recover(c.y, x, pool); });
+    Field others(result_of("throughput", c, packed, c.y.rows(), threads), all);
     for (Peers::Entry& entry : peers.entries())
-        field.add(field.ours, entry.name, entry.error, timed([&] {
-                      pool.run(threads, [&](std::size_t t) {
-                          const std::size_t from = c.y.rows() * t / threads;
-                          const std::size_t to = c.y.rows() * (t + 1) / threads;
-                          entry.peer->recover(c.y.view().row_range(from, to),
-                                              x.view().row_range(from, to), t);
-                      });
-                  }));
+        others.add(others.ours, entry.name, entry.error, timed([&] {
+                       pool.run(threads, [&](std::size_t t) {
+                           const std::size_t from = c.y.rows() * t / threads;
+                           const std::size_t to = c.y.rows() * (t + 1) / threads;
+                           entry.peer->recover(c.y.view().row_range(from, to),
+                                               x.view().row_range(from, to), t);
+                       });
+                   }));
+    Field own(others.ours, all);
     if (threads > 1)
-        field.add(field.ours, "ours, 1 thread",
-                  relative_difference(ours.values(), packed.recover(c.y, one).values()),
-                  one_run_a_core([&] { packed.recover(c.y, x, one); }, threads));
+        own.add(own.ours, "ours, 1 thread",
+                relative_difference(ours.values(), packed.recover(c.y, one).values()),
+                one_run_a_core([&] { packed.recover(c.y, x, one); }, threads));
     std::optional<PackedModel> fast;
     if (pair.accelerated) {
         fast.emplace(pair.accelerated->model, kernel);
-        field.add(result_of("throughput", *pair.accelerated, *fast, c.y.rows(), threads),
-                  "ours, plain", std::nullopt,
-                  timed([&] { fast->recover(pair.accelerated->y, x, pool); }));
+        own.add(result_of("throughput", *pair.accelerated, *fast, c.y.rows(), threads),
+                "ours, plain", std::nullopt,
+                timed([&] { fast->recover(pair.accelerated->y, x, pool); }));
     }
-    std::vector<BenchResult> results =
-        field.run(options.seconds, static_cast<double>(c.y.rows()), false);
+    const auto signals = static_cast<double>(c.y.rows());
+    std::vector<BenchResult> results = joined(others.run(options.seconds, signals, false),
+                                              own.run(options.seconds, signals, false));
     if (c.origin == "trained" && threads == 1)
-        for (BenchResult& result : bench_solvers(c, packed, field.ours, options.seconds))
-            results.push_back(std::move(result));
+        results =
+            joined(std::move(results), bench_solvers(c, packed, others.ours, options.seconds));
     return results;
 }
 

@@ -52,29 +52,38 @@ private:
     double last_us_ = 0;
 };
 
-/// The cores that this thread may run on. It stays on the one it is told to until the end of this.
+/// The cores that this thread may run on. It stays on the one it is told to until the end of this,
+/// and then goes back to where it was: left on another thread's core, the two were seen to share it
+/// for a second while the other core stood idle.
 class Cores {
 public:
-    Cores() {
+    Cores() : came_from_(sched_getcpu()) {
         CPU_ZERO(&before_);
         sched_getaffinity(0, sizeof before_, &before_);
         for (int core = 0; core < CPU_SETSIZE; ++core)
             if (CPU_ISSET(core, &before_)) allowed_.push_back(core);
     }
-    ~Cores() { sched_setaffinity(0, sizeof before_, &before_); }
+    ~Cores() {
+        stay_on_number(came_from_);
+        sched_setaffinity(0, sizeof before_, &before_);
+    }
     Cores(const Cores&) = delete;
     Cores& operator=(const Cores&) = delete;
 
     std::size_t count() const { return allowed_.size(); }
-    void stay_on(std::size_t core) const {
+    void stay_on(std::size_t core) const { stay_on_number(allowed_[core]); }
+
+private:
+    static void stay_on_number(int number) {
+        if (number < 0) return;
         cpu_set_t one;
         CPU_ZERO(&one);
-        CPU_SET(allowed_[core], &one);
+        CPU_SET(number, &one);
         sched_setaffinity(0, sizeof one, &one);
     }
 
-private:
     cpu_set_t before_;
+    int came_from_;
     std::vector<int> allowed_;
 };
 

@@ -20,6 +20,8 @@ namespace pibinn {
 namespace {
 // Set while a thread runs a task, so that nested run() calls stay on that thread.
 thread_local bool inside_task = false;
+// Of the pool that this thread belongs to.
+thread_local std::size_t worker_number = 0;
 
 /// Watches for a while whether `ready` comes true, and returns whether it did. A pool that has just
 /// worked is often asked again at once: without this, two threads recovered 256 signals of 50 x 100
@@ -100,6 +102,7 @@ struct ThreadPool::State {
     }
 
     void work(std::size_t thread) {
+        worker_number = thread;
         std::size_t seen = 0;
         while (true) {
             wait(work_ready, [&] { return closing || generation != seen; });
@@ -140,6 +143,7 @@ ThreadPool::ThreadPool(std::size_t threads) : state_(std::make_unique<State>()) 
 ThreadPool::~ThreadPool() { state_->close(); }
 
 std::size_t ThreadPool::threads() const { return state_->workers.size() + 1; }
+std::size_t ThreadPool::worker() { return worker_number; }
 
 void ThreadPool::run(std::size_t count, const std::function<void(std::size_t)>& task) {
     if (count == 0) return;

@@ -74,6 +74,10 @@ KernelChoice::Step KernelChoice::step(const PackedPart& part, std::size_t left) 
     return {set.single, 1};
 }
 
+std::size_t KernelChoice::turn(const PackedPart& part) const {
+    return vector_of(part) == nullptr || tiny(part) ? kTile : kTurns;
+}
+
 std::size_t KernelChoice::workspace_floats(const PackedPart& part) const {
     const std::size_t tile = tile_workspace_floats(part, set.layout);
     if (vector_of(part) == nullptr) return tile;

@@ -27,6 +27,8 @@ struct KernelChoice {
         std::size_t rows;
     };
     Step step(const PackedPart& part, std::size_t left) const;
+    /// Rows that a part's kernel takes at a time, given enough of them.
+    std::size_t turn(const PackedPart& part) const;
     std::size_t workspace_floats(const PackedPart& part) const;
 
 private:

@@ -40,6 +40,22 @@ TEST(ThreadPool, LeavesNoTaskToAThreadThatIsBusy) {
     EXPECT_EQ(others, 99);
 }
 
+TEST(ThreadPool, TellsATaskWhichWorkerRunsIt) {
+    EXPECT_EQ(ThreadPool::worker(), 0U);
+    ThreadPool pool(2);
+    const auto caller = std::this_thread::get_id();
+    std::atomic<int> begun{0};
+    std::atomic<int> wrong{0};
+    pool.run(2, [&](std::size_t) {
+        ++begun;
+        while (begun < 2) std::this_thread::yield();  // so each of the two has one
+        const bool is_caller = std::this_thread::get_id() == caller;
+        if (ThreadPool::worker() != (is_caller ? 0U : 1U)) ++wrong;
+    });
+    EXPECT_EQ(wrong, 0);
+    EXPECT_EQ(ThreadPool::worker(), 0U);
+}
+
 TEST(ThreadPool, ZeroThreadsMeansOnePerCore) {
     EXPECT_EQ(ThreadPool(0).threads(), std::max(1u, std::thread::hardware_concurrency()));
 }

@@ -242,6 +242,28 @@ TEST_P(EveryKernel, GivesARowTheSameBitsInAnyCompany) {
     }
 }
 
+/// Which rows are held by twos, in which vector and beside which others, follows from their number.
+TEST_P(EveryKernel, AddsUpAnyNumberOfRowsLikeItsInstructionSet) {
+    ThreadPool pool(1);
+    const bool rounds_to_16_bits = GetParam().starts_with("vector16/");
+    const std::string set = GetParam().substr(GetParam().find('/') + 1);
+    for (std::size_t m = 1; m <= 100; ++m) {
+        NetworkSpec spec = spec_of(WeightKind::one_bit, Update::accelerated());
+        spec.layers = 3;
+        const Model model = some_model({"", Structure::dense(m, 2 * m + 1), spec}, m);
+        const Batch y = some_measurements(model, 4, 9);
+        const PackedModel packed(model, GetParam());
+        const Batch one_way = packed.recover(y, pool);
+        if (!rounds_to_16_bits) {
+            EXPECT_EQ(one_way, PackedModel(model, "tile/" + set).recover(y, pool)) << m << " rows";
+        }
+        PackedModel::Workspace workspace(packed);
+        Batch alone(4, one_way.cols());
+        for (std::size_t i = 0; i < 4; ++i) packed.recover(y.row(i), alone.row(i), workspace);
+        EXPECT_EQ(one_way, alone) << m << " rows";
+    }
+}
+
 TEST_P(EveryKernel, AllocatesNothingPerCall) {
     const Model model = some_model({"", Structure::dense(50, 100), {}}, 1);
     const Batch y = some_measurements(model, 40, 2);
@@ -300,6 +322,18 @@ TEST(PackedModel, SaysItsErrorAndRoundsToSixteenBitsOnlyWhenAsked) {
             EXPECT_EQ(rounded.relative_error(), 1e-3);
             EXPECT_NE(rounded.recover(y, pool), exact);
         }
+}
+
+TEST(PackedModel, GivesTheSameBitsFromACopyOfItsParts) {
+    NetworkSpec spec = spec_of(WeightKind::one_bit, Update::accelerated());
+    spec.layers = 2;
+    const Model model = some_model({"", Structure::dense(100, 300), spec}, 1);
+    const Batch y = some_measurements(model, 400, 2);
+    ThreadPool one(1), three(3);
+    const PackedModel packed(model);
+    ASSERT_GT(packed.bytes(), 100000U);  // so many that threads have copies of their own
+    const Batch x = packed.recover(y, one);
+    for (int round = 0; round < 3; ++round) EXPECT_EQ(packed.recover(y, three), x);
 }
 
 TEST(PackedModel, TakesABatchOfNoRows) {

@@ -34,7 +34,8 @@ struct EntryStep {
         : now(hn::Set(D(), layer.now)),
           before(hn::Set(D(), layer.before)),
           scale(hn::Set(D(), layer.scale)),
-          tau(hn::Set(D(), part.residual_threshold ? *signal.tau : layer.theta)),
+          tau(part.residual_threshold ? ResidualThreshold<kActivation>(hn::Set(D(), *signal.tau))
+                                      : hn::Set(D(), layer.theta)),
           x1(signal.x1),
           x2(kPlain ? signal.x1 : signal.x2),
           alive(signal.alive) {}

@@ -176,7 +176,7 @@ struct ColumnSums {
         if (!part.residual_threshold) return;
         SizeSum sizes;
         ForEach<kVectors>([&](auto v) HWY_ATTR { sizes.template Add<v, Bounds>(paired, r[v]); });
-        sizes.Store(signal.sizes, alone);
+        ResidualThresholds::Take(sizes, layer.theta, alone, signal);
     }
 };
 
@@ -263,7 +263,7 @@ HWY_NOINLINE void StreamResidual(const PackedPart& part, const PackedLayer& laye
             if (i + kLanes > part.m) misfit = hn::IfThenElseZero(hn::FirstN(d, part.m - i), misfit);
             sizes.Add(paired, i, step.Finish(d, i, misfit));
         }
-        sizes.Store(signal->sizes, count == 1);
+        ResidualThresholds::Take(sizes, layer.theta, count == 1, *signal);
     }
 }
 

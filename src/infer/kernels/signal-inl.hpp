@@ -75,7 +75,7 @@ struct Signal {
     float *x1, *q, *x2;   ///< columns
     std::uint8_t* alive;  ///< a bit for every column: x1 is not zero there
     float* sizes;         ///< partial sums of |r|
-    const float* tau;     ///< the threshold, where it follows from them
+    float* tau;           ///< the threshold, where it follows from them
 
     Signal() = default;
     /// In the memory from `at` on, vector_signal_floats() of it. Signals that take turns share

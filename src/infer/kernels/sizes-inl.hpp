@@ -64,14 +64,7 @@ struct SizeSum {
             AddMixed<first_pairs, first_singles>(paired, kAt * kLanes, r);
         }
     }
-    /// As lanes, or of one signal as their sum.
-    HWY_INLINE void Store(float* to, bool alone) const {
-        const V lanes = hn::MulAdd(pairs, hn::Set(D(), 0.5F), singles);
-        if (alone)
-            *to = SumLanes(lanes);
-        else
-            hn::Store(lanes, D(), to);
-    }
+    HWY_INLINE V Lanes() const { return hn::MulAdd(pairs, hn::Set(D(), 0.5F), singles); }
 
 private:
     template <bool kFirstPairs, bool kFirstSingles>
@@ -102,29 +95,30 @@ struct ResidualThresholds {
         signal.tau = taus + 4 * turn;
     }
 
-    template <Activation kActivation>
+    /// Takes the sizes of one signal. Alone, it has its threshold at once: what would go through
+    /// memory to Find comes too late for the first entries.
+    static HWY_INLINE void Take(const SizeSum& sum, float theta, bool alone, const Signal& signal) {
+        if (alone)
+            *signal.tau = theta * SumLanes(sum.Lanes());
+        else
+            hn::Store(sum.Lanes(), D(), signal.sizes);
+    }
+
+    /// The thresholds of several signals.
     HWY_INLINE void Find(float theta, std::size_t count) {
-        const hn::CappedTag<float, 4> four;
-        const auto keep = [&](std::size_t turn, float sum) HWY_ATTR {
-            hn::Store(ResidualThreshold<kActivation>(hn::Set(four, theta * sum)), four,
-                      taus + 4 * turn);
-        };
-        if (count == 1) {
-            keep(0, sizes[0][0]);
-            return;
-        }
 #if HWY_TARGET <= HWY_AVX3
         // All three together, in blocks of four lanes: half the work of one after the other.
         static_assert(kTurns == 3);
+        (void)count;
         const V c = hn::Load(D(), sizes[2]);
         const V ab = AddHalves(hn::Load(D(), sizes[0]), hn::Load(D(), sizes[1]));
         V sum = AddQuarters(ab, AddHalves(c, c));
         sum = hn::Add(sum, hn::Shuffle1032(sum));
         sum = hn::Add(sum, hn::Shuffle2301(sum));
-        hn::Store(ResidualThreshold<kActivation>(hn::Mul(hn::Set(D(), theta), sum)), D(), taus);
+        hn::Store(hn::Mul(hn::Set(D(), theta), sum), D(), taus);
 #else
         for (std::size_t turn = 0; turn < count; ++turn)
-            keep(turn, SumLanes(hn::Load(D(), sizes[turn])));
+            taus[4 * turn] = theta * SumLanes(hn::Load(D(), sizes[turn]));
 #endif
     }
 
