@@ -71,8 +71,8 @@ BenchResult result_of(const char* name, const RecoverCase& c, const PackedModel&
 }
 
 /// Ours against all that take turns with it. What is ours in another way has a field of its own:
-/// its turns come close after each other, and many times in the seconds that large peers need for
-/// one.
+/// the two meet close after each other, and many times in the seconds that large peers need for a
+/// few turns.
 struct Field {
     BenchResult ours;
     std::vector<Turn> turns;
@@ -89,7 +89,6 @@ struct Field {
 
     /// Times divided by `signals`; tails where calls are single.
     std::vector<BenchResult> run(double seconds, double signals, bool tails) {
-        if (rows.empty()) return {};
         const auto times = take_turns(seconds, turns);
         const auto tail = [&](std::size_t i) {
             return Tail{quantile(times[i].all, 0.99), quantile(times[i].all, 1)};
@@ -111,9 +110,8 @@ struct Field {
     }
 };
 
-std::vector<BenchResult> joined(std::vector<BenchResult> first, std::vector<BenchResult> second) {
-    std::ranges::move(second, std::back_inserter(first));
-    return first;
+void append(std::vector<BenchResult>& results, std::vector<BenchResult> more) {
+    std::ranges::move(more, std::back_inserter(results));
 }
 
 void keep_case(const BenchOptions& options, const RecoverCase& c, const Batch& ours) {
@@ -145,20 +143,23 @@ std::vector<BenchResult> latency_of(Pair& pair, const std::string& kernel, doubl
         others.add(others.ours, entry.name, entry.error, single_calls([&](std::size_t i) {
                        entry.peer->recover(c.y.view().row_range(i % rows, i % rows + 1), x, 0);
                    }));
-    Field own(others.ours, single(c, packed));
-    std::optional<PackedModel> fast;
+    std::vector<BenchResult> results = others.run(seconds, 1, true);
     if (pair.accelerated) {
-        fast.emplace(pair.accelerated->model, kernel);
-        own.add(result_of("latency", *pair.accelerated, *fast, 1, 1), "ours, plain", std::nullopt,
-                single(*pair.accelerated, *fast));
+        const PackedModel fast(pair.accelerated->model, kernel);
+        Field twins(others.ours, single(c, packed));
+        twins.add(result_of("latency", *pair.accelerated, fast, 1, 1), "ours, plain", std::nullopt,
+                  single(*pair.accelerated, fast));
+        append(results, twins.run(seconds, 1, true));
     }
-    return joined(others.run(seconds, 1, true), own.run(seconds, 1, true));
+    return results;
 }
 
 std::vector<BenchResult> throughput_of(Pair& pair, const std::string& kernel, std::size_t threads,
                                        const BenchOptions& options) {
     const RecoverCase& c = pair.base;
+    const Cores cores;
     ThreadPool pool(threads);
+    if (threads > 1) cores.spread(pool);
     ThreadPool one(1);
     const PackedModel packed(c.model, kernel);
     const Batch ours = packed.recover(c.y, pool);
@@ -177,24 +178,25 @@ std::vector<BenchResult> throughput_of(Pair& pair, const std::string& kernel, st
                                                x.view().row_range(from, to), t);
                        });
                    }));
-    Field own(others.ours, all);
-    if (threads > 1)
-        own.add(own.ours, "ours, 1 thread",
-                relative_difference(ours.values(), packed.recover(c.y, one).values()),
-                one_run_a_core([&] { packed.recover(c.y, x, one); }, threads));
-    std::optional<PackedModel> fast;
-    if (pair.accelerated) {
-        fast.emplace(pair.accelerated->model, kernel);
-        own.add(result_of("throughput", *pair.accelerated, *fast, c.y.rows(), threads),
-                "ours, plain", std::nullopt,
-                timed([&] { fast->recover(pair.accelerated->y, x, pool); }));
-    }
     const auto signals = static_cast<double>(c.y.rows());
-    std::vector<BenchResult> results = joined(others.run(options.seconds, signals, false),
-                                              own.run(options.seconds, signals, false));
+    std::vector<BenchResult> results = others.run(options.seconds, signals, false);
+    if (threads > 1) {
+        Field alone(others.ours, all);
+        alone.add(others.ours, "ours, 1 thread",
+                  relative_difference(ours.values(), packed.recover(c.y, one).values()),
+                  one_run_a_core([&] { packed.recover(c.y, x, one); }, cores, threads));
+        append(results, alone.run(options.seconds, signals, false));
+    }
+    if (pair.accelerated) {
+        const PackedModel fast(pair.accelerated->model, kernel);
+        Field twins(others.ours, all);
+        twins.add(result_of("throughput", *pair.accelerated, fast, c.y.rows(), threads),
+                  "ours, plain", std::nullopt,
+                  timed([&] { fast.recover(pair.accelerated->y, x, pool); }));
+        append(results, twins.run(options.seconds, signals, false));
+    }
     if (c.origin == "trained" && threads == 1)
-        results =
-            joined(std::move(results), bench_solvers(c, packed, others.ours, options.seconds));
+        append(results, bench_solvers(c, packed, others.ours, options.seconds));
     return results;
 }
 
@@ -207,8 +209,7 @@ std::vector<BenchResult> bench_latency(const BenchOptions& options, Console& con
     std::size_t done = 0;
     for_each_case(options, [&](Pair& pair) {
         for (const std::string& kernel : options.kernels) {
-            for (BenchResult& result : latency_of(pair, kernel, options.seconds, options))
-                results.push_back(std::move(result));
+            append(results, latency_of(pair, kernel, options.seconds, options));
             console.progress({"bench latency", ++done, count, ""});
         }
     });
@@ -224,8 +225,7 @@ std::vector<BenchResult> bench_throughput(const BenchOptions& options, Console& 
     for_each_case(options, [&](Pair& pair) {
         for (const std::string& kernel : options.kernels)
             for (const std::size_t threads : options.threads) {
-                for (BenchResult& result : throughput_of(pair, kernel, threads, options))
-                    results.push_back(std::move(result));
+                append(results, throughput_of(pair, kernel, threads, options));
                 console.progress({"bench throughput", ++done, count, ""});
             }
     });

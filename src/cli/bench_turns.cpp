@@ -1,11 +1,11 @@
 #include "cli/bench_turns.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <ctime>
 #include <memory>
+#include <thread>
 
 namespace pibinn::cli {
 
@@ -52,53 +52,44 @@ private:
     double last_us_ = 0;
 };
 
-/// The cores that this thread may run on. It stays on the one it is told to until the end of this,
-/// and then goes back to where it was: left on another thread's core, the two were seen to share it
-/// for a second while the other core stood idle.
-class Cores {
-public:
-    Cores() : came_from_(sched_getcpu()) {
-        CPU_ZERO(&before_);
-        sched_getaffinity(0, sizeof before_, &before_);
-        for (int core = 0; core < CPU_SETSIZE; ++core)
-            if (CPU_ISSET(core, &before_)) allowed_.push_back(core);
-    }
-    ~Cores() {
-        stay_on_number(came_from_);
-        sched_setaffinity(0, sizeof before_, &before_);
-    }
-    Cores(const Cores&) = delete;
-    Cores& operator=(const Cores&) = delete;
-
-    std::size_t count() const { return allowed_.size(); }
-    void stay_on(std::size_t core) const { stay_on_number(allowed_[core]); }
-
-private:
-    static void stay_on_number(int number) {
-        if (number < 0) return;
-        cpu_set_t one;
-        CPU_ZERO(&one);
-        CPU_SET(number, &one);
-        sched_setaffinity(0, sizeof one, &one);
-    }
-
-    cpu_set_t before_;
-    int came_from_;
-    std::vector<int> allowed_;
-};
-
 }  // namespace
 
-Turn one_run_a_core(std::function<void()> work, std::size_t cores) {
-    return [settled = Settled(std::move(work)), cores](std::vector<double>& times) mutable {
-        const Cores here;
-        const std::size_t used = std::max<std::size_t>(1, std::min(cores, here.count()));
+Cores::Cores() {
+    CPU_ZERO(&before_);
+    sched_getaffinity(0, sizeof before_, &before_);
+    for (int core = 0; core < CPU_SETSIZE; ++core)
+        if (CPU_ISSET(core, &before_)) allowed_.push_back(core);
+}
+
+Cores::~Cores() { sched_setaffinity(0, sizeof before_, &before_); }
+
+void Cores::stay_on(std::size_t core) const {
+    if (core >= allowed_.size()) return;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(allowed_[core], &one);
+    sched_setaffinity(0, sizeof one, &one);
+}
+
+void Cores::spread(ThreadPool& pool) const {
+    if (pool.threads() > allowed_.size()) return;
+    std::atomic<std::size_t> here{0};
+    pool.run(pool.threads(), [&](std::size_t) {
+        ++here;
+        while (here < pool.threads()) std::this_thread::yield();  // so each thread has one task
+        stay_on(ThreadPool::worker());
+    });
+}
+
+Turn one_run_a_core(std::function<void()> work, const Cores& cores, std::size_t used) {
+    return [settled = Settled(std::move(work)), &cores, used](std::vector<double>& times) mutable {
         double speed = 0;
         for (std::size_t core = 0; core < used; ++core) {
-            if (here.count() > 0) here.stay_on(core);
+            cores.stay_on(core);
             settled.settle();
             speed += 1 / settled.run();
         }
+        cores.stay_on(0);
         times.push_back(static_cast<double>(used) / speed);
     };
 }

@@ -1,11 +1,34 @@
 #pragma once
 
+#include <sched.h>
+
 #include <cstddef>
 #include <functional>
 #include <span>
 #include <vector>
 
+#include "pibinn/thread_pool.hpp"
+
 namespace pibinn::cli {
+
+/// The cores that this thread may run on. It may go back to all of them at the end of this.
+class Cores {
+public:
+    Cores();
+    ~Cores();
+    Cores(const Cores&) = delete;
+    Cores& operator=(const Cores&) = delete;
+
+    /// Keeps this thread on one, where there are so many.
+    void stay_on(std::size_t core) const;
+    /// Keeps every thread of a pool on a core of its own, where there are enough. Left alone, two
+    /// threads were seen to share one core for a second while the other stood idle.
+    void spread(ThreadPool& pool) const;
+
+private:
+    cpu_set_t before_;
+    std::vector<int> allowed_;
+};
 
 /// Something measured: appends the microseconds of each run it makes in its turn, but for runs of
 /// two milliseconds in all that it begins with.
@@ -13,10 +36,10 @@ using Turn = std::function<void(std::vector<double>&)>;
 
 /// A turn that is one run.
 Turn one_run(std::function<void()> work);
-/// One run on each of `cores` cores, which counts as one at the mean of their speeds: cores of a
-/// shared machine differ by a half and more, and which of them one thread meets is chance. What
-/// several threads reach is compared with this.
-Turn one_run_a_core(std::function<void()> work, std::size_t cores);
+/// One run on each of the first `used` cores, which counts as one at the mean of their speeds:
+/// cores of a shared machine differ by a half and more, and which of them one thread meets is
+/// chance. What several threads reach is compared with this. The thread ends on the first core.
+Turn one_run_a_core(std::function<void()> work, const Cores& cores, std::size_t used);
 /// A turn of about a millisecond of single calls, each timed. call(i) gets 0, 1, 2 and so on. At
 /// least eight of them. Calls that take longer than a turn are sure to be interrupted on a busy
 /// machine: they count in time of the processor.
