@@ -166,7 +166,7 @@ std::vector<BenchResult> throughput_of(Pair& pair, const std::string& kernel, st
     keep_case(options, c, ours);
     Peers peers(c, c.y.rows(), threads, ours);
     Batch x(ours.rows(), ours.cols());
-    const auto timed = threads == 1 ? processor_runs : one_run;
+    const auto timed = threads == 1 ? processor_runs : wall_runs;
     const Turn all = timed([&] { packed.recover(c.y, x, pool); });
     Field others(result_of("throughput", c, packed, c.y.rows(), threads), all);
     for (Peers::Entry& entry : peers.entries())
@@ -184,7 +184,7 @@ std::vector<BenchResult> throughput_of(Pair& pair, const std::string& kernel, st
         Field alone(others.ours, all);
         alone.add(others.ours, "ours, 1 thread",
                   relative_difference(ours.values(), packed.recover(c.y, one).values()),
-                  one_run_a_core([&] { packed.recover(c.y, x, one); }, cores, threads));
+                  runs_on_each_core([&] { packed.recover(c.y, x, one); }, cores, threads));
         append(results, alone.run(options.seconds, signals, false));
     }
     if (pair.accelerated) {

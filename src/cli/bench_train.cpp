@@ -263,9 +263,9 @@ std::vector<BenchResult> bench_train(const BenchOptions& options, Console& conso
                 result.threads = threads;
                 result.density = plain.density();
                 result.kernel = kernel_names().front();
-                const std::array turns{one_run([&] { ours->run_epoch(); }),
-                                       one_run([&] { peer.run(); }),
-                                       one_run([&] { fast->run_epoch(); })};
+                const std::array turns{wall_runs([&] { ours->run_epoch(); }),
+                                       wall_runs([&] { peer.run(); }),
+                                       wall_runs([&] { fast->run_epoch(); })};
                 const auto times = take_turns(options.seconds, turns);
                 result.ours_us = times[0].median();
                 result.peer = "openblas";

@@ -4,7 +4,9 @@
 #include <atomic>
 #include <chrono>
 #include <ctime>
+#include <fstream>
 #include <memory>
+#include <string>
 #include <thread>
 
 namespace pibinn::cli {
@@ -24,20 +26,28 @@ double processor_microseconds() {
     return 1e6 * static_cast<double>(now.tv_sec) + 1e-3 * static_cast<double>(now.tv_nsec);
 }
 
+/// How often the host of a virtual machine was seen to run others while this one had work: ticks of
+/// all cores so far, as Linux counts them; 0 elsewhere.
+long stolen_ticks() {
+    std::ifstream stat("/proc/stat");
+    std::string cpu;
+    long user = 0, nice = 0, system = 0, idle = 0, iowait = 0, irq = 0, softirq = 0, steal = 0;
+    stat >> cpu >> user >> nice >> system >> idle >> iowait >> irq >> softirq >> steal;
+    return stat ? steal : 0;
+}
+
 /// Work that begins each of its turns with some that does not count. After the others' turns the
 /// caches hold what is theirs, and the clock of a processor may still be theirs too: it falls where
 /// there is much arithmetic in wide vectors and takes a millisecond or two to rise again.
 class Settled {
 public:
-    explicit Settled(std::function<void()> work) : work_(std::move(work)) {}
+    explicit Settled(std::function<void()> work, double settled_us = 2000)
+        : work_(std::move(work)), settled_us_(settled_us) {}
 
     void settle() {
-        constexpr double settled_us = 2000;
-        // Where one run is that long, neither makes a difference.
-        if (last_us_ > 50 * settled_us) return;
-        const auto start = Clock::now();
-        do work_();
-        while (microseconds_since(start) < settled_us);
+        // Where one run is that long, none of it makes a difference.
+        if (last_us_ > 50 * settled_us_) return;
+        run_for(settled_us_);
     }
 
     /// Microseconds of one run.
@@ -47,10 +57,28 @@ public:
         return last_us_ = microseconds_since(start);
     }
 
+    /// The mean of as many runs as take so long.
+    double run_for(double us) {
+        const auto start = Clock::now();
+        int runs = 0;
+        double taken = 0;
+        for (; runs == 0 || taken < us; ++runs) {
+            run();
+            taken = microseconds_since(start);
+        }
+        return taken / runs;
+    }
+
 private:
     std::function<void()> work_;
+    double settled_us_;
     double last_us_ = 0;
 };
+
+// Of several threads: the others' cores have to wake up first, and one small batch is too short to
+// tell.
+constexpr double kThreadsSettledUs = 4000;
+constexpr double kThreadsTurnUs = 3000;
 
 }  // namespace
 
@@ -81,23 +109,25 @@ void Cores::spread(ThreadPool& pool) const {
     });
 }
 
-Turn one_run_a_core(std::function<void()> work, const Cores& cores, std::size_t used) {
-    return [settled = Settled(std::move(work)), &cores, used](std::vector<double>& times) mutable {
+Turn runs_on_each_core(std::function<void()> work, const Cores& cores, std::size_t used) {
+    return [settled = Settled(std::move(work), kThreadsSettledUs), &cores,
+            used](std::vector<double>& times) mutable {
         double speed = 0;
         for (std::size_t core = 0; core < used; ++core) {
             cores.stay_on(core);
             settled.settle();
-            speed += 1 / settled.run();
+            speed += 1 / settled.run_for(kThreadsTurnUs);
         }
         cores.stay_on(0);
         times.push_back(static_cast<double>(used) / speed);
     };
 }
 
-Turn one_run(std::function<void()> work) {
-    return [settled = Settled(std::move(work))](std::vector<double>& times) mutable {
+Turn wall_runs(std::function<void()> work) {
+    return [settled =
+                Settled(std::move(work), kThreadsSettledUs)](std::vector<double>& times) mutable {
         settled.settle();
-        times.push_back(settled.run());
+        times.push_back(settled.run_for(kThreadsTurnUs));
     };
 }
 
@@ -143,18 +173,34 @@ Turn processor_runs(std::function<void()> work) {
 
 std::vector<Times> take_turns(double seconds, std::span<const Turn> turns) {
     constexpr std::size_t least_rounds = 3;
+    constexpr double patience = 3;  // times `seconds`, for rounds that count
+    struct Round {
+        std::vector<std::vector<double>> taken;
+        bool disturbed;
+    };
     std::vector<double> warm_up;
     for (const Turn& turn : turns) turn(warm_up);
-    std::vector<Times> times(turns.size());
+    std::vector<Round> rounds;
+    std::size_t quiet = 0;
     const auto start = Clock::now();
-    for (std::size_t round = 0; round < least_rounds || microseconds_since(start) < 1e6 * seconds;
-         ++round)
-        for (std::size_t i = 0; i < turns.size(); ++i) {
-            std::vector<double> taken;
-            turns[i](taken);
-            times[i].all.insert(times[i].all.end(), taken.begin(), taken.end());
-            times[i].rounds.push_back(cli::median(taken));
-        }
+    const auto within = [&](double limit) { return microseconds_since(start) < 1e6 * limit; };
+    while (rounds.size() < least_rounds || within(seconds) ||
+           (quiet < least_rounds && within(patience * seconds))) {
+        const long before = stolen_ticks();
+        Round round;
+        for (const Turn& turn : turns) turn(round.taken.emplace_back());
+        round.disturbed = stolen_ticks() != before;
+        quiet += round.disturbed ? 0 : 1;
+        rounds.push_back(std::move(round));
+    }
+    std::vector<Times> times(turns.size());
+    for (const Round& round : rounds)
+        if (!round.disturbed || quiet < least_rounds)
+            for (std::size_t i = 0; i < turns.size(); ++i) {
+                times[i].all.insert(times[i].all.end(), round.taken[i].begin(),
+                                    round.taken[i].end());
+                times[i].rounds.push_back(cli::median(round.taken[i]));
+            }
     return times;
 }
 

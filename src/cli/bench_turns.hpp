@@ -30,16 +30,17 @@ private:
     std::vector<int> allowed_;
 };
 
-/// Something measured: appends the microseconds of each run it makes in its turn, but for runs of
-/// two milliseconds in all that it begins with.
+/// Something measured: appends the microseconds of each run it makes in its turn, but for those
+/// that it begins with: of two milliseconds, or of four where several threads are concerned.
 using Turn = std::function<void(std::vector<double>&)>;
 
-/// A turn that is one run.
-Turn one_run(std::function<void()> work);
-/// One run on each of the first `used` cores, which counts as one at the mean of their speeds:
-/// cores of a shared machine differ by a half and more, and which of them one thread meets is
-/// chance. What several threads reach is compared with this. The thread ends on the first core.
-Turn one_run_a_core(std::function<void()> work, const Cores& cores, std::size_t used);
+/// The mean of as many runs as take three milliseconds by the wall clock: for work of several
+/// threads.
+Turn wall_runs(std::function<void()> work);
+/// The same on each of the first `used` cores alone, at the mean of their speeds: cores of a shared
+/// machine differ by a half and more, and which of them one thread meets is chance. What several
+/// threads reach is compared with this. The thread ends on the first core.
+Turn runs_on_each_core(std::function<void()> work, const Cores& cores, std::size_t used);
 /// A turn of about a millisecond of single calls, each timed. call(i) gets 0, 1, 2 and so on. At
 /// least eight of them. Calls that take longer than a turn are sure to be interrupted on a busy
 /// machine: they count in time of the processor.
@@ -57,7 +58,8 @@ struct Times {
 };
 
 /// Lets all take turns for about `seconds`, after one turn each that does not count. Other work on
-/// the machine then meets all alike.
+/// the machine then meets all alike. Rounds in which the host of a virtual machine took a core away
+/// do not count, given three others within three times `seconds`.
 std::vector<Times> take_turns(double seconds, std::span<const Turn> turns);
 
 /// How many times as long the first took: the median over rounds, in each of which both met the
