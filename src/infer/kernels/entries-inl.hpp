@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 
 #include <hwy/highway.h>
 
@@ -26,16 +25,14 @@ namespace pibinn::HWY_NAMESPACE {
 template <bool kPlain, Activation kActivation>
 struct EntryStep {
     V now, before, scale, tau;
-    const float* x1;
-    float* x2;
+    float *x1, *x2;
     std::uint8_t* alive;
 
     EntryStep(const PackedPart& part, const PackedLayer& layer, const Signal& signal)
         : now(hn::Set(D(), layer.now)),
           before(hn::Set(D(), layer.before)),
           scale(hn::Set(D(), layer.scale)),
-          tau(part.residual_threshold ? ResidualThreshold<kActivation>(hn::Set(D(), *signal.tau))
-                                      : hn::Set(D(), layer.theta)),
+          tau(hn::Set(D(), part.residual_threshold ? *signal.tau : layer.theta)),
           x1(signal.x1),
           x2(kPlain ? signal.x1 : signal.x2),
           alive(signal.alive) {}
@@ -53,8 +50,10 @@ struct EntryStep {
         alive += kLanes / 8;
     }
 
-    static void Close(Signal& signal) {
-        if constexpr (!kPlain) std::swap(signal.x1, signal.x2);
+    HWY_INLINE void Close(Signal& signal) const {
+        if constexpr (kPlain) return;
+        signal.x1 = x2;
+        signal.x2 = x1;
     }
 };
 

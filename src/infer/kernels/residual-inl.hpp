@@ -176,7 +176,7 @@ struct ColumnSums {
         if (!part.residual_threshold) return;
         SizeSum sizes;
         ForEach<kVectors>([&](auto v) HWY_ATTR { sizes.template Add<v, Bounds>(paired, r[v]); });
-        ResidualThresholds::Take(sizes, layer.theta, alone, signal);
+        ResidualThresholds::Take(sizes, part, layer.theta, alone, signal);
     }
 };
 
@@ -187,6 +187,7 @@ HWY_NOINLINE void NextResidual(const PackedPart& part, const PackedLayer& layer,
                                const Signal* signals, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) supports[i].Find<kOneList>(part, signals[i]);
     const PairedRows paired(part);
+    const PackedLayer held = layer;  // read once: for all that g++ knows, a store might change it
     for (std::size_t i = 0; i < count; ++i) {
         const Support& support = supports[i];
         ColumnSums<kLines, kTail> sums(signals[i].y);
@@ -196,7 +197,7 @@ HWY_NOINLINE void NextResidual(const PackedPart& part, const PackedLayer& layer,
             for (std::size_t l = 0; l * kListed < part.n; ++l)
                 sums.Subtract(part, signals[i], l * kListed, support.places + l * kListBytes,
                               support.ends[l]);
-        sums.template Finish<kPlain>(part, layer, paired, support.alive, signals[i], count == 1);
+        sums.template Finish<kPlain>(part, held, paired, support.alive, signals[i], count == 1);
     }
 }
 
@@ -263,7 +264,7 @@ HWY_NOINLINE void StreamResidual(const PackedPart& part, const PackedLayer& laye
             if (i + kLanes > part.m) misfit = hn::IfThenElseZero(hn::FirstN(d, part.m - i), misfit);
             sizes.Add(paired, i, step.Finish(d, i, misfit));
         }
-        ResidualThresholds::Take(sizes, layer.theta, count == 1, *signal);
+        ResidualThresholds::Take(sizes, part, layer.theta, count == 1, *signal);
     }
 }
 

@@ -97,14 +97,19 @@ struct ResidualThresholds {
 
     /// Takes the sizes of one signal. Alone, it has its threshold at once: what would go through
     /// memory to Find comes too late for the first entries.
-    static HWY_INLINE void Take(const SizeSum& sum, float theta, bool alone, const Signal& signal) {
-        if (alone)
-            *signal.tau = theta * SumLanes(sum.Lanes());
-        else
+    static HWY_INLINE void Take(const SizeSum& sum, const PackedPart& part, float theta, bool alone,
+                                const Signal& signal) {
+        if (!alone) [[likely]] {
             hn::Store(sum.Lanes(), D(), signal.sizes);
+            return;
+        }
+        const auto tau = hn::Set(hn::CappedTag<float, 4>(), theta * SumLanes(sum.Lanes()));
+        *signal.tau = hn::GetLane(
+            part.activation == Activation::soft ? ResidualThreshold<Activation::soft>(tau) : tau);
     }
 
     /// The thresholds of several signals.
+    template <Activation kActivation>
     HWY_INLINE void Find(float theta, std::size_t count) {
 #if HWY_TARGET <= HWY_AVX3
         // All three together, in blocks of four lanes: half the work of one after the other.
@@ -115,10 +120,12 @@ struct ResidualThresholds {
         V sum = AddQuarters(ab, AddHalves(c, c));
         sum = hn::Add(sum, hn::Shuffle1032(sum));
         sum = hn::Add(sum, hn::Shuffle2301(sum));
-        hn::Store(hn::Mul(hn::Set(D(), theta), sum), D(), taus);
+        hn::Store(ResidualThreshold<kActivation>(hn::Mul(hn::Set(D(), theta), sum)), D(), taus);
 #else
         for (std::size_t turn = 0; turn < count; ++turn)
-            taus[4 * turn] = theta * SumLanes(hn::Load(D(), sizes[turn]));
+            hn::Store(ResidualThreshold<kActivation>(hn::Set(
+                          hn::CappedTag<float, 4>(), theta * SumLanes(hn::Load(D(), sizes[turn])))),
+                      hn::CappedTag<float, 4>(), taus + 4 * turn);
 #endif
     }
 

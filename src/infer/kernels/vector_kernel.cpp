@@ -39,7 +39,7 @@ void SolveRows(const RecoverArgs& args, std::size_t first, std::size_t count) {
     for (std::size_t k = 0; k < part.layers.size(); ++k) {
         const PackedLayer& layer = part.layers[k];
         residual(part, layer, supports, signals, count);
-        if (part.residual_threshold && count > 1) thresholds.Find(layer.theta, count);
+        if (part.residual_threshold && count > 1) thresholds.Find<kActivation>(layer.theta, count);
         next(part, k, part.layer_signs(k), signals, count);
         if (args.every_layer == nullptr) continue;
         for (std::size_t i = 0; i < count; ++i)
