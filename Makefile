@@ -37,7 +37,7 @@ tsan: setup ## run the tests of the pool, recovering and training under the thre
 	cmake --build --preset tsan --parallel $(JOBS) --target test_core test_infer test_train
 	ctest --test-dir build-tsan --output-on-failure --no-tests=error -R '^(core|infer|train)\.' -E c_api
 
-bench: build shared ## measure against OpenBLAS, Eigen, PyTorch, onnxruntime, scikit-learn (installed in bench/.venv)
+bench: ## measure against OpenBLAS, Eigen, PyTorch, onnxruntime, scikit-learn (installed in bench/.venv)
 	bench/run
 
 format: ## format the tracked C++ and C files

@@ -77,7 +77,7 @@ class Ours:
         self.y = np.ascontiguousarray(case.y, np.float32)
         self.x = np.empty((len(self.y), case.n), np.float32)
         self()
-        assert np.linalg.norm(self.x - case.x) <= 1e-6 * np.linalg.norm(case.x), "the library recovers something else"
+        assert np.linalg.norm(self.x - case.x) <= 1e-4 * np.linalg.norm(case.x), "the library recovers something else"
 
     def checked(self, status):
         if status != 0:

@@ -118,10 +118,12 @@ def torch_entries(case, threads, arguments):
         _, times = fastest_batch(case, {"": lambda: written(y)}, seconds, threads)
         entries.append(case.entry("throughput", f"{version}, as written", len(y), threads, times, written(y).numpy()))
         calls = {}
-        for rows in sorted({max(r for r in range(1, 257) if len(y) % r == 0), len(y)}):
+        for rows in sorted({max(r for r in range(1, most + 1) if len(y) % r == 0) for most in (256, 512, len(y))}):
             parts = [part.contiguous() for part in y.split(rows)]
             for name, call in candidates(case, parts[0], False, arguments.compile).items():
-                calls[f"{name}, {rows} rows"] = lambda call=call, parts=parts: torch.cat([call(part) for part in parts])
+                calls[f"{name}, {rows} rows"] = (
+                    lambda call=call, parts=parts: call(parts[0]) if len(parts) == 1 else
+                    torch.cat([call(part) for part in parts]))
         name, times = fastest_batch(case, calls, seconds, threads)
         x = calls[name]().numpy()
         entries.append({**case.entry("throughput", f"{version}, best", len(y), threads, times, x), "how": name})

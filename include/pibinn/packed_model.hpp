@@ -47,7 +47,9 @@ public:
     std::size_t measurements() const;
     std::size_t entries() const;
     std::size_t layers() const;
-    std::size_t bytes() const;  ///< of signs, scalars and operator
+    /// Of signs, scalars and operator. Other workers of a pool that recover with a model of 48 KiB
+    /// to 2 MiB keep a copy of it each.
+    std::size_t bytes() const;
     const std::string& kernel() const;
     /// What one layer adds to the error against float64, relative to its largest entry: 1e-6, or
     /// 1e-3 for tables of 16 bits. Networks that amplify errors amplify these too, and where

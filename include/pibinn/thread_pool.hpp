@@ -7,9 +7,9 @@
 
 namespace pibinn {
 
-/// A fixed set of workers. Work is cut into chunks whose borders depend only on the amount of work,
-/// never on the number of threads, so results (sums included, when they are added in chunk order)
-/// are the same bytes for any thread count.
+/// A fixed set of workers. Work is cut into chunks whose borders the caller sets: where they depend
+/// only on the amount of work, results (sums included, when they are added in chunk order) are the
+/// same bytes for any thread count.
 class ThreadPool {
 public:
     /// `threads` workers in all, the caller among them; 0 means one per core.
@@ -19,8 +19,8 @@ public:
     ThreadPool& operator=(const ThreadPool&) = delete;
 
     std::size_t threads() const;
-    /// Which worker of its pool runs the calling task: below threads(), 0 for whoever called run()
-    /// and outside of any task.
+    /// Which worker of its pool the calling thread is, from 1 on; 0 on threads of no pool, as those
+    /// that call run() most often are.
     static std::size_t worker();
 
     /// Calls task(i) once for every i in [0, count), in any order and on any worker. The first

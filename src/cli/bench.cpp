@@ -69,7 +69,7 @@ struct Words {
         line.optional("--kernel", kernel, "'pibinn --version' lists them; all: one after the other",
                       "auto|all|NAME");
         line.optional("--cases", options.cases,
-                      "write the arrays of every case here, for other peers", "DIR");
+                      "write the arrays and the model of every case here, for other peers", "DIR");
         line.optional("--plot", plot, "scaling: the curves (.svg)", "FILE");
     }
 

@@ -157,7 +157,7 @@ std::vector<BenchResult> latency_of(Pair& pair, const std::string& kernel, doubl
 std::vector<BenchResult> throughput_of(Pair& pair, const std::string& kernel, std::size_t threads,
                                        const BenchOptions& options) {
     const RecoverCase& c = pair.base;
-    const Cores cores;
+    Cores cores;
     ThreadPool pool(threads);
     if (threads > 1) cores.spread(pool);
     ThreadPool one(1);
@@ -167,16 +167,20 @@ std::vector<BenchResult> throughput_of(Pair& pair, const std::string& kernel, st
     Peers peers(c, c.y.rows(), threads, ours);
     Batch x(ours.rows(), ours.cols());
     const auto timed = threads == 1 ? processor_runs : wall_runs;
+    // Large enough for a peer's products, and some for every thread, so that the peer's threads
+    // take over from each other as ours do.
+    const std::size_t block =
+        threads == 1 ? c.y.rows() : std::max<std::size_t>(64, c.y.rows() / (4 * threads));
     const Turn all = timed([&] { packed.recover(c.y, x, pool); });
     Field others(result_of("throughput", c, packed, c.y.rows(), threads), all);
     for (Peers::Entry& entry : peers.entries())
         others.add(others.ours, entry.name, entry.error, timed([&] {
-                       pool.run(threads, [&](std::size_t t) {
-                           const std::size_t from = c.y.rows() * t / threads;
-                           const std::size_t to = c.y.rows() * (t + 1) / threads;
-                           entry.peer->recover(c.y.view().row_range(from, to),
-                                               x.view().row_range(from, to), t);
-                       });
+                       pool.run_chunks(c.y.rows(), block,
+                                       [&](std::size_t, std::size_t from, std::size_t to) {
+                                           entry.peer->recover(c.y.view().row_range(from, to),
+                                                               x.view().row_range(from, to),
+                                                               ThreadPool::worker());
+                                       });
                    }));
     const auto signals = static_cast<double>(c.y.rows());
     std::vector<BenchResult> results = others.run(options.seconds, signals, false);

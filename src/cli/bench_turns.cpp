@@ -91,16 +91,23 @@ Cores::Cores() {
 
 Cores::~Cores() { sched_setaffinity(0, sizeof before_, &before_); }
 
+void Cores::go_back() const {
+    if (spread_)
+        stay_on(ThreadPool::worker());
+    else
+        sched_setaffinity(0, sizeof before_, &before_);
+}
+
 void Cores::stay_on(std::size_t core) const {
-    if (core >= allowed_.size()) return;
     cpu_set_t one;
     CPU_ZERO(&one);
     CPU_SET(allowed_[core], &one);
     sched_setaffinity(0, sizeof one, &one);
 }
 
-void Cores::spread(ThreadPool& pool) const {
-    if (pool.threads() > allowed_.size()) return;
+void Cores::spread(ThreadPool& pool) {
+    spread_ = pool.threads() <= allowed_.size();
+    if (!spread_) return;
     std::atomic<std::size_t> here{0};
     pool.run(pool.threads(), [&](std::size_t) {
         ++here;
@@ -111,15 +118,15 @@ void Cores::spread(ThreadPool& pool) const {
 
 Turn runs_on_each_core(std::function<void()> work, const Cores& cores, std::size_t used) {
     return [settled = Settled(std::move(work), kThreadsSettledUs), &cores,
-            used](std::vector<double>& times) mutable {
+            each = std::min(used, cores.count())](std::vector<double>& times) mutable {
         double speed = 0;
-        for (std::size_t core = 0; core < used; ++core) {
+        for (std::size_t core = 0; core < each; ++core) {
             cores.stay_on(core);
             settled.settle();
             speed += 1 / settled.run_for(kThreadsTurnUs);
         }
-        cores.stay_on(0);
-        times.push_back(static_cast<double>(used) / speed);
+        cores.go_back();
+        times.push_back(static_cast<double>(each) / speed);
     };
 }
 
@@ -195,16 +202,16 @@ std::vector<Times> take_turns(double seconds, std::span<const Turn> turns) {
     }
     std::vector<Times> times(turns.size());
     for (const Round& round : rounds)
-        if (!round.disturbed || quiet < least_rounds)
-            for (std::size_t i = 0; i < turns.size(); ++i) {
-                times[i].all.insert(times[i].all.end(), round.taken[i].begin(),
-                                    round.taken[i].end());
-                times[i].rounds.push_back(cli::median(round.taken[i]));
-            }
+        for (std::size_t i = 0; i < turns.size(); ++i) {
+            const std::vector<double>& taken = round.taken[i];
+            times[i].all.insert(times[i].all.end(), taken.begin(), taken.end());
+            if (!round.disturbed || quiet < least_rounds)
+                times[i].rounds.push_back(cli::median(taken));
+        }
     return times;
 }
 
-double Times::median() const { return cli::median(all); }
+double Times::median() const { return cli::median(rounds); }
 
 double ratio(const Times& one, const Times& other) {
     std::vector<double> ratios;

@@ -19,27 +19,31 @@ public:
     Cores(const Cores&) = delete;
     Cores& operator=(const Cores&) = delete;
 
-    /// Keeps this thread on one, where there are so many.
+    std::size_t count() const { return allowed_.size(); }
+    /// Keeps this thread on one of them.
     void stay_on(std::size_t core) const;
+    /// Lets it go back to where it was: to all of them, or to its own where threads are spread.
+    void go_back() const;
     /// Keeps every thread of a pool on a core of its own, where there are enough. Left alone, two
     /// threads were seen to share one core for a second while the other stood idle.
-    void spread(ThreadPool& pool) const;
+    void spread(ThreadPool& pool);
 
 private:
     cpu_set_t before_;
+    bool spread_ = false;
     std::vector<int> allowed_;
 };
 
 /// Something measured: appends the microseconds of each run it makes in its turn, but for those
-/// that it begins with: of two milliseconds, or of four where several threads are concerned.
+/// that it begins with: two milliseconds of them, four by the wall clock.
 using Turn = std::function<void(std::vector<double>&)>;
 
 /// The mean of as many runs as take three milliseconds by the wall clock: for work of several
-/// threads.
+/// threads, or that may have some.
 Turn wall_runs(std::function<void()> work);
-/// The same on each of the first `used` cores alone, at the mean of their speeds: cores of a shared
-/// machine differ by a half and more, and which of them one thread meets is chance. What several
-/// threads reach is compared with this. The thread ends on the first core.
+/// The same on each of the first `used` cores alone, as far as there are so many, at the mean of
+/// their speeds: cores of a shared machine differ by a half and more, and which of them one thread
+/// meets is chance. What several threads reach is compared with this.
 Turn runs_on_each_core(std::function<void()> work, const Cores& cores, std::size_t used);
 /// A turn of about a millisecond of single calls, each timed. call(i) gets 0, 1, 2 and so on. At
 /// least eight of them. Calls that take longer than a turn are sure to be interrupted on a busy
@@ -51,8 +55,8 @@ Turn processor_runs(std::function<void()> work);
 
 /// What the runs of one took.
 struct Times {
-    std::vector<double> all;
-    std::vector<double> rounds;  ///< the median of every round's
+    std::vector<double> all;     ///< also in rounds that do not count
+    std::vector<double> rounds;  ///< the median of every round's that counts
 
     double median() const;
 };

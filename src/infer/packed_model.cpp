@@ -34,12 +34,12 @@ void require_width(std::size_t given, std::size_t expected) {
 }
 
 /// Rows that one task of a batch takes: many tasks a thread, so that no thread waits long for
-/// another whose core is shared, each in whole turns of the kernels, and not so few rows that a
-/// task's workspace counts. Results do not depend on it.
+/// another whose core is shared, in whole turns of the kernels where one is for all parts, and not
+/// so few rows that a task's workspace counts. Results do not depend on it.
 std::size_t rows_per_task(std::size_t rows, std::size_t threads, std::size_t turn) {
     const std::size_t share = (rows + 32 * threads - 1) / (32 * threads);
     return std::clamp<std::size_t>((share + turn - 1) / turn * turn, kTile / turn * turn,
-                                   64 * kTile);
+                                   64 * kTile / turn * turn);
 }
 
 }  // namespace

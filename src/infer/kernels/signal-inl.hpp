@@ -71,7 +71,7 @@ struct PairedRows {
 struct Signal {
     float *y, *e, *r;  ///< rows; e = y - A x1, which is r in a plain network
     float* sums;       ///< rows on their way to e, where they are too many for registers
-    // Neighbours would be swapped in vectors by g++ 12.
+    // Not x1 beside x2: g++ 12 took such a pair for a vector.
     float *x1, *q, *x2;   ///< columns
     std::uint8_t* alive;  ///< a bit for every column: x1 is not zero there
     float* sizes;         ///< partial sums of |r|

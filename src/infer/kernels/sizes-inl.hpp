@@ -88,7 +88,7 @@ private:
 /// Thresholds that follow the residuals of signals which take turns.
 struct ResidualThresholds {
     alignas(64) float sizes[kTurns][kLanes] = {};
-    alignas(64) float taus[16] = {};  ///< four times each
+    alignas(64) float taus[16] = {};  ///< from every fourth on, each
 
     void Share(std::size_t turn, Signal& signal) {
         signal.sizes = sizes[turn];
