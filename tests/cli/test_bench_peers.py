@@ -31,7 +31,7 @@ def peer(case):
     return x
 
 
-needs_library = pytest.mark.skipif(not cases.LIBRARY.exists(), reason="skipped: no shared library; `make shared`")
+needs_library = pytest.mark.skipif(not cases.LIBRARY.exists(), reason="skipped: no shared library; `make shared` builds it")
 
 
 @needs_library

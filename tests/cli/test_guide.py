@@ -154,7 +154,7 @@ def test_python_recovers_through_a_pipe(three):
 def test_python_recovers_through_the_shared_library(three):
     library = Path(os.environ.get("PIBINN_LIBRARY", ROOT / "build-shared" / "libpibinn.so"))
     if not library.exists():
-        pytest.skip("skipped: no shared library; build one with cmake --preset shared && cmake --build --preset shared")
+        pytest.skip("skipped: no shared library; `make shared` builds it")
     names = {}
     exec(python_of("Recover")[1].replace("build-shared/libpibinn.so", str(library)), names)
     np.testing.assert_array_equal(names["recover"](three[0]), three[1])

@@ -88,7 +88,7 @@ private:
 /// Thresholds that follow the residuals of signals which take turns.
 struct ResidualThresholds {
     alignas(64) float sizes[kTurns][kLanes] = {};
-    alignas(64) float taus[16] = {};  ///< from every fourth on, each
+    alignas(64) float taus[16] = {};  ///< of signal t at 4 t
 
     void Share(std::size_t turn, Signal& signal) {
         signal.sizes = sizes[turn];
@@ -103,9 +103,9 @@ struct ResidualThresholds {
             hn::Store(sum.Lanes(), D(), signal.sizes);
             return;
         }
-        const auto tau = hn::Set(hn::CappedTag<float, 4>(), theta * SumLanes(sum.Lanes()));
-        *signal.tau = hn::GetLane(
-            part.activation == Activation::soft ? ResidualThreshold<Activation::soft>(tau) : tau);
+        *signal.tau = part.activation == Activation::soft
+                          ? Threshold<Activation::soft>(theta, sum.Lanes())
+                          : Threshold<Activation::hard>(theta, sum.Lanes());
     }
 
     /// The thresholds of several signals.
@@ -123,13 +123,16 @@ struct ResidualThresholds {
         hn::Store(ResidualThreshold<kActivation>(hn::Mul(hn::Set(D(), theta), sum)), D(), taus);
 #else
         for (std::size_t turn = 0; turn < count; ++turn)
-            hn::Store(ResidualThreshold<kActivation>(hn::Set(
-                          hn::CappedTag<float, 4>(), theta * SumLanes(hn::Load(D(), sizes[turn])))),
-                      hn::CappedTag<float, 4>(), taus + 4 * turn);
+            taus[4 * turn] = Threshold<kActivation>(theta, hn::Load(D(), sizes[turn]));
 #endif
     }
 
 private:
+    template <Activation kActivation>
+    static HWY_INLINE float Threshold(float theta, V lanes) {
+        const auto tau = hn::Set(hn::CappedTag<float, 4>(), theta * SumLanes(lanes));
+        return hn::GetLane(ResidualThreshold<kActivation>(tau));
+    }
 #if HWY_TARGET <= HWY_AVX3
     /// Two blocks of a, then two of b.
     static HWY_INLINE V AddHalves(V a, V b) {
