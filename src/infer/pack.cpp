@@ -90,27 +90,70 @@ float momentum(const Model& model, std::size_t k) {
 
 /// 1 + beta, by which residuals are divided. Where it is zero the misfit does not count: as little
 /// of it as this is lost in rounding.
-float residual_unit(const Model& model, std::size_t k) {
-    constexpr float least = 0x1p-40F;
-    const float unit = 1.0F + momentum(model, k);
+double residual_unit(const Model& model, std::size_t k) {
+    constexpr double least = 0x1p-40;
+    const double unit = 1.0 + momentum(model, k);
     return std::abs(unit) < least ? least : unit;
 }
 
-PackedLayer layer_scalars(const Model& model, std::size_t k, const PackedPart& part) {
-    PackedLayer layer;
-    const auto rows = static_cast<float>(part.m);
-    const float beta = momentum(model, k);
-    const float unit = residual_unit(model, k);
-    if (!model.theta.empty()) {
-        const float theta = model.theta[k] + 0.0F;  // never -0: thresholds are compared as integers
-        layer.theta = part.residual_threshold ? theta * std::abs(unit) / rows : theta;
+/// The factor of x in the input of layer k.
+double entry_factor(const Model& model, std::size_t k) {
+    return model.spec.delta * (1.0 + momentum(model, k));
+}
+
+/// What x is multiplied by in kernels, around one layer.
+struct EntryUnits {
+    double rescaled = 1;  ///< what the layer begins with multiplying all that is held by
+    double in = 1;        ///< c
+    double out = 1;       ///< the next c
+
+    double step() const { return in / out; }
+};
+
+std::vector<EntryUnits> entry_units(const Model& model) {
+    std::vector<EntryUnits> units(model.spec.layers);
+    double c = 1;
+    for (std::size_t k = 1; k < model.spec.layers; ++k) {  // in the first layer x is zero
+        // So far from 1 at most that signals far from it leave the range of floats no earlier.
+        if (c < 0x1p-24 || c > 0x1p24) units[k].rescaled = std::exp2(-std::round(std::log2(c)));
+        units[k].in = c * units[k].rescaled;
+        const double factor = entry_factor(model, k);
+        const bool moderate = factor > 0.125 && factor < 8;
+        c = units[k].out = moderate ? units[k].in / factor : units[k].in;
     }
-    const auto delta = static_cast<float>(model.spec.delta);
-    layer.back = beta / unit;
-    layer.now = delta * (1.0F + beta);
-    layer.before = delta * beta;
+    return units;
+}
+
+/// All numbers of layer k but its scales, to which `scaled` is a factor.
+PackedLayer layer_numbers(const Model& model, std::size_t k, const PackedPart& part,
+                          std::span<const EntryUnits> units, double& scaled) {
+    const auto rows = static_cast<double>(part.m);
+    const double beta = momentum(model, k);
+    const double unit = residual_unit(model, k);
+    const double step = units[k].step();
+    const double step_before = k == 0 ? 1.0 : units[k - 1].step();
+    scaled = unit / step;
+    PackedLayer layer;
+    layer.rescaled = static_cast<float>(units[k].rescaled);
+    if (!model.theta.empty()) {
+        const double theta = model.theta[k];
+        layer.theta = static_cast<float>(part.residual_threshold ? theta * std::abs(scaled) / rows
+                                                                 : theta * units[k].out) +
+                      0.0F;  // never -0: thresholds are compared as integers
+    }
+    layer.given = static_cast<float>(units[k].in);
+    layer.back = static_cast<float>(beta / (unit * step_before));
     if (!model.omega.empty() && k > 0)
-        layer.omega = model.omega[k] * (residual_unit(model, k - 1) / unit) / rows;
+        layer.omega = static_cast<float>(model.omega[k] * residual_unit(model, k - 1) /
+                                         (unit * step_before * rows));
+    layer.before = static_cast<float>(model.spec.delta * beta / (step * step_before));
+    layer.unit = static_cast<float>(1.0 / units[k].out);
+    const double added = 1.0 - entry_factor(model, k) / step;
+    if (k > 0 && std::abs(added) > 1e-9) {
+        layer.added = static_cast<float>(added);
+        layer.kept = layer.before;
+        layer.before = 1;
+    }
     return layer;
 }
 
@@ -131,6 +174,7 @@ std::vector<PackedPart> pack_parts(const Model& model, const SignLayout& layout)
     const NetworkSpec& spec = model.spec;
     const bool channel = spec.weights == WeightKind::one_bit_channel;
     std::vector<PackedPart> parts;
+    const std::vector<EntryUnits> units = entry_units(model);
     std::size_t row = 0, col = 0, first_link = 0;
     for (const LinkBlock& block : link_blocks(model.op.structure())) {
         PackedPart& part = parts.emplace_back();
@@ -155,17 +199,19 @@ std::vector<PackedPart> pack_parts(const Model& model, const SignLayout& layout)
         for (std::size_t k = 0; k < spec.layers; ++k) {
             const auto weights =
                 std::span<const float>(model.weights[k]).subspan(first_link, block.links());
-            PackedLayer& layer = part.layers.emplace_back(layer_scalars(model, k, part));
-            const float unit = residual_unit(model, k);
+            double scaled = 1;
+            PackedLayer& layer =
+                part.layers.emplace_back(layer_numbers(model, k, part, units, scaled));
             if (channel)
                 for (std::size_t j = 0; j < part.n; ++j) {
                     const std::size_t begin = block.full() ? j * part.m : part.offsets[j];
                     const std::size_t end = block.full() ? begin + part.m : part.offsets[j + 1];
                     part.channel_scales[k * part.stride + j] =
-                        unit * largest(weights.subspan(begin, end - begin));
+                        static_cast<float>(scaled * largest(weights.subspan(begin, end - begin)));
                 }
             else
-                layer.scale = unit * largest(model.weights[k]) / static_cast<float>(part.planes);
+                layer.scale = static_cast<float>(scaled * largest(model.weights[k]) /
+                                                 static_cast<double>(part.planes));
             std::uint32_t* signs = part.signs.data() + k * part.planes * part.plane_size();
             if (block.full() && layout.word_bits == 16)
                 pack_full(weights, layout, part, reinterpret_cast<std::uint16_t*>(signs));

@@ -30,15 +30,26 @@ struct SignLayout {
 
 /// What a layer has beside its signs.
 ///
-/// The kernels hold the residual as r = (y - A v) / (1 + beta) where v = x + beta (x - x_before).
-/// Then the misfit y - A x enters it as it is, and scale, theta and omega make up for the rest.
+/// Kernels hold x in a unit of its own in every layer, c x, and choose the next c so that x enters
+/// the next layer's input without a factor: c / (delta (1 + beta)). What activations do does not
+/// depend on it. They hold the residual as c (y - A v) / (1 + beta), where v = x + beta (x -
+/// x_before): then c y - A (c x) enters it as it is, too. The other numbers make up for both.
 struct PackedLayer {
-    float scale = 1;   ///< of every sign; 1 where each output has its own
+    float scale = 1;   ///< of every sign; where each output has its own, they have it all
     float theta = 0;   ///< divided by m where it is multiplied with the sum of |r|; never -0
-    float back = 0;    ///< beta / (1 + beta), the factor with which the misfit before is subtracted
+    float given = 1;   ///< c, the factor of y
+    float back = 0;    ///< the factor with which the misfit before is subtracted
     float omega = 0;   ///< divided by m
-    float now = 1;     ///< delta (1 + beta), the factor of the last x
-    float before = 0;  ///< delta beta, that of the one before it
+    float before = 0;  ///< the factor with which the x before is subtracted
+    float unit = 1;    ///< of the new x: times this it is x
+    /// Before the layer all that is held is multiplied by it: a power of two, and not 1 only where
+    /// c has gone far from 1.
+    float rescaled = 1;
+    /// Where the next c cannot be chosen so, since delta (1 + beta) is far from 1 or not positive,
+    /// it is c again, and the x before is made kept x_before + added x first. Elsewhere this is
+    /// zero.
+    float added = 0;
+    float kept = 1;
 };
 
 /// One diagonal block, or a whole mask, of a packed network: a network of its own, since blocks

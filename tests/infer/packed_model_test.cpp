@@ -67,6 +67,20 @@ const std::vector<Case>& cases() {
         // Factors that take all of a misfit off, or turn it round.
         for (const auto& structure : {Structure::dense(13, 21), some_mask(11, 17)})
             add("odd momentum", structure, spec_of(WeightKind::one_bit, Update::accelerated()));
+        // Factors of x so small that its unit cannot follow them, and units that would leave the
+        // range of floats after some layers: up by delta, down by momentum.
+        for (auto activation : {Activation::soft, Activation::hard, Activation::relu})
+            for (const auto& structure : {Structure::dense(13, 21), some_mask(11, 17)})
+                add("small delta", structure,
+                    spec_of(WeightKind::one_bit_channel, {false, true, false}, activation, 0.05));
+        for (const auto& structure : {Structure::dense(50, 70), some_mask(11, 17)}) {
+            NetworkSpec deep = spec_of(WeightKind::one_bit, Update::plain(), Activation::soft, 0.5);
+            deep.layers = 140;
+            add("deep", structure, deep);
+            deep.update.momentum = true;
+            deep.delta = 0.6;
+            add("deep momentum", structure, deep);
+        }
         // Zeros at a threshold of -0, which are as dead as at one of 0.
         for (auto update : {Update{false, true, false}, Update::accelerated()})
             add("no threshold", Structure::dense(13, 40), spec_of(WeightKind::ternary, update));
@@ -133,6 +147,11 @@ Model some_model(const Case& c, std::uint64_t seed) {
     if (c.name == "no threshold") std::ranges::fill(model.theta, -0.0F);
     model.beta.assign(p.beta().begin(), p.beta().end());
     if (c.name == "odd momentum") model.beta = {-1.0F, -1.0F, -1.5F, 0.3F, -1.0F};
+    if (c.name == "deep momentum") {
+        std::ranges::fill(model.beta, 0.9F);
+        for (auto& layer : model.weights)  // or it would blow up
+            for (float& w : layer) w *= 0.1F;
+    }
     model.omega.assign(p.omega().begin(), p.omega().end());
     return model;
 }

@@ -166,7 +166,7 @@ HWY_INLINE hn::Vec<DN> SumPass(const GroupTable (&tables)[kUsed], const std::uin
 
 /// q (+)= the signed sums of some groups from `first` on.
 template <std::size_t kPlanes, std::size_t kUsed>
-HWY_NOINLINE void AddPass(const PackedPart& part, const std::uint32_t* words, Signal& signal,
+HWY_NOINLINE void AddPass(const PackedPart& part, const std::uint32_t* words, const Signal& signal,
                           std::size_t first) {
     GroupTable tables[kUsed];
     MakeTables(GroupRows(part, signal.r, first), kUsed, tables);
@@ -182,7 +182,7 @@ HWY_NOINLINE void AddPass(const PackedPart& part, const std::uint32_t* words, Si
 /// The last of the sums, and with them x.
 template <bool kPlain, Activation kActivation, std::size_t kUsed, bool kFirst>
 HWY_INLINE void FinishSignal(const PackedPart& part, const PackedLayer& layer,
-                             const std::uint32_t* words, Signal& signal, std::size_t first) {
+                             const std::uint32_t* words, const Signal& signal, std::size_t first) {
     GroupTable tables[kUsed];
     MakeTables(GroupRows(part, signal.r, first), kUsed, tables);
     EntryStep<kPlain, kActivation> step(part, layer, signal);
@@ -198,12 +198,11 @@ HWY_INLINE void FinishSignal(const PackedPart& part, const PackedLayer& layer,
         step.Finish(Short(), j, SumPass<Short, 1, kFirst>(tables, words + j, stride, 0, q + j));
     else
         step.Finish(D(), j, SumPass<D, 1, kFirst>(tables, words + j, stride, 0, q + j));
-    step.Close(signal);
 }
 /// Of several signals where they are the first sums, too.
 template <bool kPlain, Activation kActivation, std::size_t kUsed>
 HWY_NOINLINE void FinishPass(const PackedPart& part, const PackedLayer& layer,
-                             const std::uint32_t* words, Signal* signals, std::size_t count,
+                             const std::uint32_t* words, const Signal* signals, std::size_t count,
                              std::size_t first) {
     if (first == 0)
         for (std::size_t i = 0; i < count; ++i)
@@ -212,9 +211,10 @@ HWY_NOINLINE void FinishPass(const PackedPart& part, const PackedLayer& layer,
         FinishSignal<kPlain, kActivation, kUsed, false>(part, layer, words, *signals, first);
 }
 
-using AddPassFunction = void (*)(const PackedPart&, const std::uint32_t*, Signal&, std::size_t);
+using AddPassFunction = void (*)(const PackedPart&, const std::uint32_t*, const Signal&,
+                                 std::size_t);
 using FinishPassFunction = void (*)(const PackedPart&, const PackedLayer&, const std::uint32_t*,
-                                    Signal*, std::size_t, std::size_t);
+                                    const Signal*, std::size_t, std::size_t);
 
 template <std::size_t... kUsed>
 AddPassFunction AddPassOf(std::size_t planes, std::size_t used, std::index_sequence<kUsed...>) {
@@ -247,7 +247,7 @@ public:
     }
 
     HWY_INLINE void operator()(const PackedPart& part, std::size_t k, const std::uint32_t* words,
-                               Signal* signals, std::size_t count) const {
+                               const Signal* signals, std::size_t count) const {
         if (passes_ == 1 && finish_ != nullptr)
             finish_(part, part.layers[k], words, signals, count, 0);
         else
@@ -256,7 +256,7 @@ public:
 
 private:
     HWY_INLINE void InPasses(const PackedPart& part, std::size_t k, const std::uint32_t* words,
-                             Signal& signal) const {
+                             const Signal& signal) const {
         std::size_t group = 0;
         for (std::size_t pass = 1; pass < passes_; ++pass) {
             pass_(part, words, signal, group);

@@ -8,6 +8,9 @@
 #define PIBINN_INFER_LAYER_MATH_INL
 #endif
 
+#include <algorithm>
+#include <cstddef>
+
 #include <hwy/highway.h>
 
 #include "infer/packed_part.hpp"
@@ -29,6 +32,13 @@ constexpr SignLayout kLayout{4, 8, 4};
 #endif
 // Tables of 16 bits: 32 entries in one register.
 constexpr SignLayout kShortLayout{5, 3, 16, 16};
+/// The rows before which sizes are summed up apart from those behind: all that are held by twos and
+/// some more, as the number of cache lines and the length of the tail allow.
+constexpr std::size_t FirstSizes(std::size_t main_rows, std::size_t tail_stride) {
+    constexpr std::size_t sums = kLayout.partial_sums;
+    return (2 * kLayout.groups(main_rows + tail_stride) + sums - 1) / sums * sums;
+}
+
 constexpr std::size_t kEntries = std::size_t{1} << kLayout.rows_per_group;
 
 /// r from the last two misfits and the residual before. In a plain network it is the last misfit.
@@ -37,11 +47,30 @@ HWY_INLINE V Residual(V e1, V e2, V before, V back, V omega) {
     return hn::MulAdd(omega, before, hn::NegMulAdd(back, e2, e1));
 }
 
-/// z = delta (x1 + beta (x1 - x2)) + scale q; in a plain network x1 + scale q.
+/// z = delta (x1 + beta (x1 - x2)) + scale q in the unit of the new x: x1 - before x2 + scale q, in
+/// a plain network without x2. q, which comes last, is added last.
 template <bool kPlain, class V>
-HWY_INLINE V LayerInput(V x1, V x2, V q, V now, V before, V scale) {
-    if constexpr (kPlain) return hn::MulAdd(scale, q, x1);
-    return hn::MulAdd(scale, q, hn::NegMulAdd(before, x2, hn::Mul(now, x1)));
+HWY_INLINE V LayerInput(V x1, V x2, V q, V before, V scale) {
+    return hn::MulAdd(scale, q, kPlain ? x1 : hn::NegMulAdd(before, x2, x1));
+}
+
+/// x2 of the few layers in which x1 has a factor.
+template <class D>
+HWY_INLINE void MixEntries(D d, const PackedLayer& layer, std::size_t count,
+                           const float* HWY_RESTRICT x1, float* HWY_RESTRICT x2) {
+    const auto kept = hn::Set(d, layer.kept);
+    const auto added = hn::Set(d, layer.added);
+    for (std::size_t j = 0; j < count; j += hn::MaxLanes(d))
+        hn::Store(hn::MulAdd(added, hn::Load(d, x1 + j), hn::Mul(kept, hn::Load(d, x2 + j))), d,
+                  x2 + j);
+}
+
+/// x as others know it.
+template <bool kPlain>
+HWY_INLINE void WriteEntries(const float* HWY_RESTRICT x, float unit, std::size_t count,
+                             float* HWY_RESTRICT to) {
+    // Not std::copy_n: it would not be compiled for this target.
+    for (std::size_t j = 0; j < count; ++j) to[j] = kPlain ? x[j] : unit * x[j];
 }
 
 /// A threshold that follows the residual. One that is not finite would set everything to zero as if

@@ -46,19 +46,25 @@ constexpr ByteNumbers kByteNumbers;
 
 #if HWY_TARGET <= HWY_AVX3
 
-/// Where an instruction for it exists.
-__attribute__((target("avx512vbmi2"))) inline std::uint8_t* CompressBytes(const std::uint8_t* alive,
-                                                                          std::size_t columns,
-                                                                          std::uint8_t* to) {
+/// Where an instruction for it exists. In assembler: a function that is compiled for it could not
+/// become a part of one that is not.
+HWY_INLINE std::uint8_t* CompressBytes(const std::uint8_t* alive, std::size_t columns,
+                                       std::uint8_t* to) {
     const std::uint8_t* numbers = kByteNumbers.values;
-    const auto add = [&](std::uint64_t bits) __attribute__((target("avx512vbmi2"))) {
-        _mm512_storeu_si512(to, _mm512_maskz_compress_epi8(bits, _mm512_load_si512(numbers)));
+    const auto add = [&](std::uint64_t bits) HWY_ATTR {
+        __m512i places;
+        asm("vpcompressb %1, %0%{%2%}%{z%}"
+            : "=v"(places)
+            : "v"(_mm512_load_si512(numbers)), "Yk"(static_cast<__mmask64>(bits)));
+        _mm512_storeu_si512(to, places);
         to += std::popcount(bits);
     };
-    for (; columns > 64; columns -= 64) {
+    while (columns > 64) {
         add(AliveBits(alive, 64));
         alive += 8;
         numbers += 64;
+        columns -= 64;
+        asm("" : "+r"(numbers), "+r"(columns));  // g++ 12 calculated them anew from their beginning
     }
     add(AliveBits(alive, columns));
     return to;
@@ -91,6 +97,15 @@ inline std::uint8_t* CountBits(const std::uint8_t* alive, std::size_t columns, s
 }
 
 #endif
+
+/// By a function; none means the instruction, without a call.
+HWY_INLINE std::uint8_t* ListPlaces(PlacesFunction list, const std::uint8_t* alive,
+                                    std::size_t columns, std::uint8_t* places) {
+#if HWY_TARGET <= HWY_AVX3
+    if (list == nullptr) return CompressBytes(alive, columns, places);
+#endif
+    return list(alive, columns, places);
+}
 
 #endif
 

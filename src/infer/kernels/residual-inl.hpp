@@ -21,25 +21,42 @@ namespace pibinn::HWY_NAMESPACE {
 
 #if HWY_TARGET <= HWY_AVX2
 
+/// What columns are subtracted from: y in the unit of x, some rows from i on.
+template <bool kPlain>
+struct Given {
+    V factor;
+    const float* y;
+
+    HWY_INLINE Given(const PackedLayer& layer, const Signal& signal)
+        : factor(hn::Set(D(), layer.given)), y(signal.y) {}
+
+    template <class DT>
+    HWY_INLINE hn::Vec<DT> operator()(DT d, std::size_t i) const {
+        const hn::Vec<DT> measured = hn::Load(d, y + i);
+        return kPlain ? measured : hn::Mul(FirstLanes(d, factor), measured);
+    }
+};
+
 /// From the misfit, some rows of it from i on, to r.
 template <bool kPlain>
 struct ResidualStep {
     V back, omega;
-    float *e, *r;
+    const float* e2;
+    float *e1, *r;
 
     ResidualStep(const PackedLayer& layer, std::size_t alive, const Signal& signal)
         : back(hn::Set(D(), layer.back)),
-          omega(hn::Set(D(), layer.omega * static_cast<float>(alive))),
-          e(signal.e),
+          omega(hn::Set(D(), layer.omega * static_cast<float>(static_cast<std::int32_t>(alive)))),
+          e2(signal.e2),
+          e1(signal.e1),
           r(signal.r) {}
 
     template <class DT>
     HWY_INLINE hn::Vec<DT> Finish(DT d, std::size_t i, hn::Vec<DT> misfit) const {
         hn::Vec<DT> now = misfit;
         if constexpr (!kPlain) {
-            const hn::Vec<DT> before = hn::Load(d, e + i);
-            hn::Store(misfit, d, e + i);
-            now = Residual(misfit, before, hn::Load(d, r + i), FirstLanes(d, back),
+            hn::Store(misfit, d, e1 + i);
+            now = Residual(misfit, hn::Load(d, e2 + i), hn::Load(d, r + i), FirstLanes(d, back),
                            FirstLanes(d, omega));
         }
         hn::Store(now, d, r + i);
@@ -55,9 +72,10 @@ struct TailSum {
     static constexpr std::size_t kVectors = kTail / hn::MaxLanes(DT());
     hn::Vec<DT> sums[kVectors];
 
-    explicit TailSum(const float* y) {
+    template <bool kPlain>
+    HWY_INLINE TailSum(const Given<kPlain>& given, std::size_t i) {
         ForEach<kVectors>([&](auto v)
-                              HWY_ATTR { sums[v] = hn::Load(DT(), y + v * hn::MaxLanes(DT())); });
+                              HWY_ATTR { sums[v] = given(DT(), i + v * hn::MaxLanes(DT())); });
     }
     HWY_INLINE void Subtract(const float* tail, V factor) {
         ForEach<kVectors>([&](auto v) HWY_ATTR {
@@ -84,7 +102,8 @@ private:
 template <>
 struct TailSum<0> {
     static constexpr std::size_t kVectors = 0;
-    explicit TailSum(const float*) {}
+    template <bool kPlain>
+    TailSum(const Given<kPlain>&, std::size_t) {}
     HWY_INLINE void Subtract(const float*, V) {}
 };
 
@@ -106,14 +125,15 @@ struct Support {
     template <bool kOneList>
     HWY_INLINE void Find(const PackedPart& part, const Signal& signal) {
         if constexpr (kOneList) {
-            alive = static_cast<std::size_t>(list(signal.alive, part.n, places) - places);
+            alive =
+                static_cast<std::size_t>(ListPlaces(list, signal.alive, part.n, places) - places);
             return;
         }
         alive = 0;
         for (std::size_t l = 0; l * kListed < part.n; ++l) {
             std::uint8_t* begin = places + l * kListBytes;
-            ends[l] = list(signal.alive + l * kListed / 8, std::min(kListed, part.n - l * kListed),
-                           begin);
+            ends[l] = ListPlaces(list, signal.alive + l * kListed / 8,
+                                 std::min(kListed, part.n - l * kListed), begin);
             alive += static_cast<std::size_t>(ends[l] - begin);
         }
     }
@@ -127,14 +147,14 @@ struct ColumnSums {
     struct Bounds {
         static constexpr std::size_t kLeast = kLines * 16 + (kTail < 8 ? kTail / 4 : kTail / 2 + 1);
         static constexpr std::size_t kWhole = 2 * kLayout.groups(kLeast) / kLanes;
-        static constexpr std::size_t kMost = kLines * 16 + kTail;
-        static constexpr std::size_t kSome = (2 * kLayout.groups(kMost) + kLanes - 1) / kLanes;
+        static constexpr std::size_t kSome = FirstSizes(kLines * 16, kTail) / kLanes;
     };
     V sums[kMain + 1];
     TailSum<kTail> tail;
 
-    explicit ColumnSums(const float* y) : tail(y + kMain * kLanes) {
-        ForEach<kMain>([&](auto v) HWY_ATTR { sums[v] = hn::Load(D(), y + v * kLanes); });
+    template <bool kPlain>
+    explicit HWY_INLINE ColumnSums(const Given<kPlain>& given) : tail(given, kMain * kLanes) {
+        ForEach<kMain>([&](auto v) HWY_ATTR { sums[v] = given(D(), v * kLanes); });
     }
 
     /// Takes off the listed ones of the columns from `first` on.
@@ -156,12 +176,11 @@ struct ColumnSums {
     }
 
     template <bool kPlain>
-    HWY_INLINE void Finish(const PackedPart& part, const PackedLayer& layer,
-                           const PairedRows& paired, std::size_t alive, const Signal& signal,
+    HWY_INLINE void Finish(const ResidualStep<kPlain>& step, const PackedPart& part,
+                           const PackedLayer& layer, const PairedRows& paired, const Signal& signal,
                            bool alone) const {
         using Tail = TailSum<kTail>;
         constexpr std::size_t kVectors = kMain + Tail::kVectors;
-        const ResidualStep<kPlain> step(layer, alive, signal);
         V r[kVectors + 1];
         ForEach<kVectors>([&](auto v) HWY_ATTR {
             if constexpr (v < kMain) {
@@ -189,14 +208,15 @@ HWY_NOINLINE void NextResidual(const PackedPart& part, const PackedLayer& layer,
     const PackedLayer held = layer;  // read once: for all that g++ knows, a store might change it
     for (std::size_t i = 0; i < count; ++i) {
         const Support& support = supports[i];
-        ColumnSums<kLines, kTail> sums(signals[i].y);
+        ColumnSums<kLines, kTail> sums(Given<kPlain>(held, signals[i]));
         if constexpr (kOneList)
             sums.Subtract(part, signals[i], 0, support.places, support.places + support.alive);
         else
             for (std::size_t l = 0; l * kListed < part.n; ++l)
                 sums.Subtract(part, signals[i], l * kListed, support.places + l * kListBytes,
                               support.ends[l]);
-        sums.template Finish<kPlain>(part, held, paired, support.alive, signals[i], count == 1);
+        const ResidualStep<kPlain> step(held, support.alive, signals[i]);
+        sums.Finish(step, part, held, paired, signals[i], count == 1);
     }
 }
 
@@ -250,8 +270,8 @@ HWY_NOINLINE void StreamResidual(const PackedPart& part, const PackedLayer& laye
     for (const Signal* signal = signals; signal != signals + count; ++signal, ++supports) {
         supports->Find<false>(part, *signal);
         const std::size_t rows = part.main_rows + part.tail_stride;
-        for (std::size_t i = 0; i < rows; i += kLanes)
-            hn::Store(hn::Load(d, signal->y + i), d, signal->sums + i);
+        const Given<kPlain> given(layer, *signal);
+        for (std::size_t i = 0; i < rows; i += kLanes) hn::Store(given(d, i), d, signal->sums + i);
         for (std::size_t l = 0; l * kListed < part.n; ++l)
             StreamColumns(part, *signal, l * kListed, supports->places + l * kListBytes,
                           supports->ends[l]);

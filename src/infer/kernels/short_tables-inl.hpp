@@ -106,9 +106,9 @@ public:
         : ShortLayers(part.planes, std::make_index_sequence<kShortWords>()) {}
 
     HWY_INLINE void operator()(const PackedPart& part, std::size_t k, const std::uint32_t* signs,
-                               Signal* signals, std::size_t count) const {
+                               const Signal* signals, std::size_t count) const {
         const auto* words = reinterpret_cast<const std::uint16_t*>(signs);
-        for (Signal* signal = signals; signal != signals + count; ++signal) {
+        for (const Signal* signal = signals; signal != signals + count; ++signal) {
             for (std::size_t w = 0; w < part.words; w += kShortWords)
                 add_[std::min(kShortWords, part.words - w) - 1](part, words + w * part.stride,
                                                                 *signal, w * kShortGroups);

@@ -55,8 +55,10 @@ HWY_INLINE hn::Vec<DT> FirstLanes(DT d, V v) {
 /// The first rows, which are held by twos.
 struct PairedRows {
     std::size_t count;
+    std::size_t first_sizes;
 
-    explicit HWY_INLINE PairedRows(const PackedPart& part) : count(part.paired()) {}
+    explicit HWY_INLINE PairedRows(const PackedPart& part)
+        : count(part.paired()), first_sizes(FirstSizes(part.main_rows, part.tail_stride)) {}
 
     bool Whole(std::size_t i) const { return i + kLanes <= count; }
     bool None(std::size_t i) const { return i >= count; }
@@ -69,10 +71,10 @@ struct PairedRows {
 /// One signal on its way. Rows are held as the operator's are. Whatever stands behind them is zero,
 /// behind entry n - 1 anything.
 struct Signal {
-    float *y, *e, *r;  ///< rows; e = y - A x1, which is r in a plain network
-    float* sums;       ///< rows on their way to e, where they are too many for registers
-    // Not x1 beside x2: g++ 12 took such a pair for a vector.
-    float *x1, *q, *x2;   ///< columns
+    float *y, *r;         ///< rows
+    float *e1, *e2;       ///< y - A x1 and y - A x2, which a plain network does not keep
+    float* sums;          ///< rows on their way to e1, where they are too many for registers
+    float *x1, *x2, *q;   ///< columns
     std::uint8_t* alive;  ///< a bit for every column: x1 is not zero there
     float* sizes;         ///< partial sums of |r|
     float* tau;           ///< the threshold, where it follows from them
@@ -80,16 +82,21 @@ struct Signal {
     Signal() = default;
     /// In the memory from `at` on, vector_signal_floats() of it. Signals that take turns share
     /// memory of padded columns and rows: what is small stays in the cache.
-    Signal(const PackedPart& part, const float* measured, float* at, float* shared) : y(at) {
+    Signal(const PackedPart& part, float* at, float* shared) : y(at) {
         const std::size_t rows = part.padded_rows(kLayout);
         r = y + rows;
-        e = part.plain ? r : r + rows;
-        x1 = e + rows;
+        e1 = r + (part.plain ? 0 : rows);
+        e2 = e1 + (part.plain ? 0 : rows);
+        x1 = e2 + rows;
+        x2 = x1 + (part.plain ? 0 : part.stride);
         q = shared;
         sums = part.plain ? r : shared + part.stride;
-        x2 = x1 + (part.plain ? 0 : part.stride);
         alive = reinterpret_cast<std::uint8_t*>(x2 + part.stride);
-        std::fill_n(y, vector_signal_floats(part, kLayout), 0.0F);
+    }
+
+    /// Begins with these measurements and with nothing else, in all `floats` of its memory.
+    void Begin(const PackedPart& part, const float* measured, std::size_t floats) const {
+        std::fill_n(y, floats, 0.0F);
         std::copy_n(measured, part.m, y);
         const PairedRows paired(part);
         for (std::size_t i = 0; !paired.None(i); i += kLanes) {
@@ -100,6 +107,21 @@ struct Signal {
             const V held = hn::IfThenElse(paired.From(i), pairs, given);
             hn::Store(held, D(), y + i);
         }
+    }
+
+    /// Multiplies all but y.
+    void Rescale(const PackedPart& part, float factor) const {
+        float* end = std::max(x1, x2) + part.stride;
+        for (float* at = r; at != end; at += kLanes)
+            hn::Store(hn::Mul(hn::Set(D(), factor), hn::Load(D(), at)), D(), at);
+    }
+
+    /// The same signal a layer later: what was now is before.
+    Signal Later() const {
+        Signal later = *this;
+        std::swap(later.e1, later.e2);
+        std::swap(later.x1, later.x2);
+        return later;
     }
 };
 

@@ -35,11 +35,15 @@ struct TileLayers {
         if (kWidth > 1 && part.full()) TurnBack(s.y, kWidth, rows, s.y_by_signal, rows);
     }
 
-    static void WriteEntries(const RecoverArgs& args, const float* x, float* to) {
-        if constexpr (kWidth == 1)
-            std::copy_n(x, args.part.n, to);
-        else
-            TurnBack(x, args.rows, args.part.n, to, args.x_stride);
+    static void WriteEntries(const RecoverArgs& args, const float* x, float unit, float* to) {
+        if constexpr (kWidth == 1) {
+            pibinn::HWY_NAMESPACE::WriteEntries<kPlain>(x, unit, args.part.n, to);
+            return;
+        }
+        TurnBack(x, args.rows, args.part.n, to, args.x_stride);
+        if constexpr (kPlain) return;
+        for (std::size_t i = 0; i < args.rows; ++i)
+            for (std::size_t j = 0; j < args.part.n; ++j) to[i * args.x_stride + j] *= unit;
     }
 
     static HWY_NOINLINE void NextResidual(const TileSpace& s, std::size_t rows,
@@ -59,6 +63,13 @@ struct TileLayers {
                 hn::Store(residual, d, r + i);
             }
         }
+    }
+
+    static void Rescale(const TileSpace& s, const PackedPart& part, float factor) {
+        for (float* rows : {s.e1, s.e2, s.r})
+            for (std::size_t i = 0; i < part.held() * kWidth; ++i) rows[i] *= factor;
+        for (float* columns : {s.x1, s.x2})
+            for (std::size_t i = 0; i < part.n * kWidth; ++i) columns[i] *= factor;
     }
 
     /// The threshold of every signal.
@@ -84,7 +95,6 @@ struct TileLayers {
     static HWY_NOINLINE void NextEntries(TileSpace& s, const PackedPart& part,
                                          const PackedLayer& layer, const float* scales) {
         const D d;
-        const V now = hn::Set(d, layer.now);
         const V before = hn::Set(d, layer.before);
         const V one = hn::Set(d, 1.0F);
         const std::size_t n = part.n;
@@ -104,7 +114,7 @@ struct TileLayers {
             for (std::size_t v = 0; v < T::kVectors; ++v) {
                 const std::size_t at = j * kWidth + v * kLanes;
                 const V z = LayerInput<kPlain>(hn::Load(d, x1 + at), hn::Load(d, x2 + at),
-                                               hn::Load(d, q + at), now, before, scale);
+                                               hn::Load(d, q + at), before, scale);
                 const Activated<V> next = Activate<kActivation>(z, tau[v]);
                 hn::Store(next.x, d, x2 + at);
                 if constexpr (!kPlain)
@@ -128,24 +138,27 @@ struct TileLayers {
         std::fill_n(s.counts, kWidth, 0.0F);
         for (std::size_t k = 0; k < part.layers.size(); ++k) {
             const PackedLayer& layer = part.layers[k];
+            if (k > 0) {
+                if (layer.rescaled != 1) Rescale(s, part, layer.rescaled);
+                std::swap(s.e1, s.e2);
+                if (part.full())
+                    T::Measure(part, layer.given, s);
+                else
+                    T::MeasureLinks(part, layer.given, s);
+            }
             NextResidual(s, part.held(), layer);
             Thresholds(s, part, layer);
             if (part.full())
                 T::TableProduct(part, part.layer_signs(k), s);
             else
                 T::LinkProduct(part, part.layer_signs(k), s);
+            if (layer.added != 0) MixEntries(D(), layer, part.n * kWidth, s.x1, s.x2);
             NextEntries(s, part, layer, part.layer_scales(k));
             std::swap(s.x1, s.x2);
             if (args.every_layer != nullptr)
-                WriteEntries(args, s.x1, args.every_layer + k * args.layer_stride);
-            if (k + 1 == part.layers.size()) break;
-            std::swap(s.e1, s.e2);
-            if (part.full())
-                T::Measure(part, s);
-            else
-                T::MeasureLinks(part, s);
+                WriteEntries(args, s.x1, layer.unit, args.every_layer + k * args.layer_stride);
         }
-        WriteEntries(args, s.x1, args.x);
+        WriteEntries(args, s.x1, part.layers.back().unit, args.x);
     }
 };
 

@@ -75,19 +75,22 @@ struct Tile {
             }
     }
 
-    /// A partial sum of |r|. Of rows that are held by twos the larger is |r0| + |r1|, and both add
-    /// half of it.
+    /// A partial sum of |r|, as the vector kernel adds it up. Of rows that are held by twos the
+    /// larger is |r0| + |r1|, which the first of them adds.
     static HWY_INLINE V SumSizes(const PackedPart& part, const float* HWY_RESTRICT r,
                                  std::size_t partial) {
         const auto size = [&](std::size_t i)
                               HWY_ATTR { return hn::Abs(hn::Load(D(), r + i * kWidth)); };
-        V pairs = hn::Zero(D());
-        V singles = hn::Zero(D());
+        const std::size_t boundary = FirstSizes(part.main_rows, part.tail_stride);
+        V first = hn::Zero(D());
+        V rest = hn::Zero(D());
         std::size_t i = partial;
         for (; i < part.paired(); i += kLayout.partial_sums)
-            pairs = hn::Add(pairs, hn::Max(size(i), size(i ^ 1)));
-        for (; i < part.m; i += kLayout.partial_sums) singles = hn::Add(singles, size(i));
-        return hn::MulAdd(pairs, hn::Set(D(), 0.5F), singles);
+            if (i % 2 == 0) first = hn::Add(first, hn::Max(size(i), size(i + 1)));
+        for (; i < std::min(boundary, part.m); i += kLayout.partial_sums)
+            first = hn::Add(first, size(i));
+        for (; i < part.m; i += kLayout.partial_sums) rest = hn::Add(rest, size(i));
+        return hn::Add(first, rest);
     }
 
     /// Where entry `word >> at` stands, in floats: one shift and one mask.
@@ -208,10 +211,15 @@ struct Tile {
         return active;
     }
 
-    /// e1 = y - A x1 for masks: columns that are zero in all signals are left out.
-    static HWY_INLINE void MeasureLinks(const PackedPart& part, const TileSpace& s) {
+    static HWY_INLINE void Multiply(float factor, const float* HWY_RESTRICT from, std::size_t count,
+                                    float* HWY_RESTRICT to) {
+        for (std::size_t i = 0; i < count; ++i) to[i] = factor * from[i];
+    }
+
+    /// e1 = given y - A x1 for masks: columns that are zero in all signals are left out.
+    static HWY_INLINE void MeasureLinks(const PackedPart& part, float given, const TileSpace& s) {
         const D d;
-        std::copy_n(s.y, part.m * kWidth, s.e1);
+        Multiply(given, s.y, part.m * kWidth, s.e1);
         const std::size_t active = ActiveColumns(s);
         for (std::size_t c = 0; c < active; ++c) {
             const std::size_t j = s.active[c];
@@ -226,8 +234,9 @@ struct Tile {
         }
     }
 
-    /// e1 = y - A x1, entry by entry of the supports.
-    static HWY_NOINLINE void MeasureSupports(const PackedPart& part, const TileSpace& s) {
+    /// e1 = given y - A x1, entry by entry of the supports.
+    static HWY_NOINLINE void MeasureSupports(const PackedPart& part, float given,
+                                             const TileSpace& s) {
         const Wide d;
         constexpr std::size_t lanes = hn::MaxLanes(Wide());
         const std::size_t main_rows = part.main_rows;
@@ -239,7 +248,7 @@ struct Tile {
         const float* HWY_RESTRICT a = part.a.data();
         const float* HWY_RESTRICT tail = part.tail.data();
         float* HWY_RESTRICT e = kWidth == 1 ? s.e1 : s.e_by_signal;
-        std::copy_n(kWidth == 1 ? s.y : s.y_by_signal, stride * kWidth, e);
+        Multiply(given, kWidth == 1 ? s.y : s.y_by_signal, stride * kWidth, e);
         for (std::size_t c = 0; c < count; ++c) {
             const std::size_t at = support[c];
             const auto factor = hn::Set(d, x[at]);
@@ -257,11 +266,13 @@ struct Tile {
         if constexpr (kWidth == 16) TurnRows(e, stride, part.held(), s.e1);
     }
 
-    /// e1 = y - A x1 over the columns in which any signal is alive. A zero takes nothing off, so
-    /// that every signal gets the bits it would get alone.
-    static HWY_NOINLINE void MeasureTogether(const PackedPart& part, const TileSpace& s) {
+    /// e1 = given y - A x1 over the columns in which any signal is alive. A zero takes nothing off,
+    /// so that every signal gets the bits it would get alone.
+    static HWY_NOINLINE void MeasureTogether(const PackedPart& part, float given,
+                                             const TileSpace& s) {
         constexpr std::size_t kRows = kVectors < 8 ? 8 / kVectors : 1;
         const D d;
+        const V factor_of_y = hn::Set(d, given);
         const std::size_t active = ActiveColumns(s);
         const std::uint32_t* HWY_RESTRICT columns = s.active;
         const float* HWY_RESTRICT x1 = s.x1;
@@ -273,7 +284,8 @@ struct Tile {
             V sums[kRows][kVectors];
             for (std::size_t l = 0; l < kRows; ++l)
                 for (std::size_t v = 0; v < kVectors; ++v)
-                    sums[l][v] = hn::Load(d, s.y + (i + l) * kWidth + v * kLanes);
+                    sums[l][v] =
+                        hn::Mul(factor_of_y, hn::Load(d, s.y + (i + l) * kWidth + v * kLanes));
             for (std::size_t c = 0; c < active; ++c) {
                 const float* a = first + columns[c] * stride;
                 const float* x = x1 + columns[c] * kWidth;
@@ -291,11 +303,11 @@ struct Tile {
         }
     }
 
-    /// e1 = y - A x1 for full blocks, the cheaper of the two ways. Neither changes a bit of the
-    /// result.
-    static HWY_INLINE void Measure(const PackedPart& part, const TileSpace& s) {
+    /// e1 = given y - A x1 for full blocks, the cheaper of the two ways. Neither changes a bit of
+    /// the result.
+    static HWY_INLINE void Measure(const PackedPart& part, float given, const TileSpace& s) {
         if constexpr (kWidth == 1) {
-            MeasureSupports(part, s);
+            MeasureSupports(part, given, s);
         } else {
             // Cycles, measured on AVX-512: an entry takes 5 a vector of its column and 3 beside
             // (reads of A wait for writes of e), a row of a column of all signals half a cycle a
@@ -307,9 +319,9 @@ struct Tile {
             const float apart = entries * (5.0F * vectors + 3.0F) + 64.0F * vectors;
             const float together = static_cast<float>(active * part.m * kVectors) * 0.5F;
             if (apart < together)
-                MeasureSupports(part, s);
+                MeasureSupports(part, given, s);
             else
-                MeasureTogether(part, s);
+                MeasureTogether(part, given, s);
         }
     }
 };

@@ -50,7 +50,7 @@ TileSpace::TileSpace(const PackedPart& part, const SignLayout& layout, std::size
 std::size_t vector_signal_floats(const PackedPart& part, const SignLayout& layout) {
     // Measurements, residual and entries; where there is momentum, what was before; and a bit for
     // every column.
-    return (part.plain ? 2 : 3) * part.padded_rows(layout) + (part.plain ? 1 : 2) * part.stride +
+    return (part.plain ? 2 : 4) * part.padded_rows(layout) + (part.plain ? 1 : 2) * part.stride +
            lines((part.stride + 31) / 32 + 1);
 }
 

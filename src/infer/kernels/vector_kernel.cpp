@@ -18,46 +18,75 @@ namespace pibinn::HWY_NAMESPACE {
 
 #if HWY_TARGET <= HWY_AVX2
 
-/// All layers for up to kTurns signals; Layers makes x from r.
+/// All layers for up to kTurns signals at a time; Layers makes x from r.
 template <bool kPlain, Activation kActivation, class Layers, PlacesFunction kList>
-void SolveRows(const RecoverArgs& args, std::size_t first, std::size_t count) {
-    const PackedPart& part = args.part;
-    const Layers next(part);
-    const ResidualFunction residual = ResidualOf<kPlain>(part);
-    const std::size_t floats = vector_signal_floats(part, kLayout);
-    float* shared = args.workspace + kTurns * floats;
-    float* lists = shared + part.stride + part.padded_rows(kLayout);
-    ResidualThresholds thresholds;
-    Signal signals[kTurns];
-    Support supports[kTurns];
-    for (std::size_t i = 0; i < count; ++i) {
-        signals[i] =
-            Signal(part, args.y + (first + i) * args.y_stride, args.workspace + i * floats, shared);
-        thresholds.Share(i, signals[i]);
-        supports[i] = Support(part, kList, lists + i * vector_support_floats(part));
+class VectorSolver {
+public:
+    explicit VectorSolver(const RecoverArgs& args)
+        : args_(args),
+          next_(args.part),
+          residual_(ResidualOf<kPlain>(args.part)),
+          floats_(vector_signal_floats(args.part, kLayout)) {
+        const PackedPart& part = args.part;
+        float* shared = args.workspace + kTurns * floats_;
+        float* lists = shared + part.stride + part.padded_rows(kLayout);
+        for (std::size_t i = 0; i < std::min(kTurns, args.rows); ++i) {
+            turns_[0][i] = Signal(part, args.workspace + i * floats_, shared);
+            thresholds_.Share(i, turns_[0][i]);
+            turns_[1][i] = turns_[0][i].Later();
+            supports_[i] = Support(part, kList, lists + i * vector_support_floats(part));
+        }
     }
-    for (std::size_t k = 0; k < part.layers.size(); ++k) {
-        const PackedLayer& layer = part.layers[k];
-        residual(part, layer, supports, signals, count);
-        if (part.residual_threshold && count > 1) thresholds.Find<kActivation>(layer.theta, count);
-        next(part, k, part.layer_signs(k), signals, count);
-        if (args.every_layer == nullptr) continue;
+
+    void Solve(std::size_t first, std::size_t count) {
+        const PackedPart& part = args_.part;
+        const std::size_t depth = part.layers.size();
         for (std::size_t i = 0; i < count; ++i)
-            std::copy_n(signals[i].x1, part.n,
-                        args.every_layer + k * args.layer_stride + (first + i) * args.x_stride);
+            turns_[0][i].Begin(part, args_.y + (first + i) * args_.y_stride, floats_);
+        for (std::size_t k = 0; k < depth; ++k) {
+            const PackedLayer& layer = part.layers[k];
+            const Signal* signals = turns_[k % 2];
+            if (layer.rescaled != 1) [[unlikely]]
+                for (std::size_t i = 0; i < count; ++i) signals[i].Rescale(part, layer.rescaled);
+            residual_(part, layer, supports_, signals, count);
+            if (part.residual_threshold && count > 1)
+                thresholds_.template Find<kActivation>(layer.theta, count);
+            if (layer.added != 0) [[unlikely]]
+                for (std::size_t i = 0; i < count; ++i)
+                    MixEntries(D(), layer, part.stride, signals[i].x1, signals[i].x2);
+            next_(part, k, part.layer_signs(k), signals, count);
+            if (args_.every_layer != nullptr)
+                Write(k + 1, args_.every_layer + k * args_.layer_stride, first, count);
+        }
+        Write(depth, args_.x, first, count);
     }
-    for (std::size_t i = 0; i < count; ++i)
-        std::copy_n(signals[i].x1, part.n, args.x + (first + i) * args.x_stride);
-}
+
+private:
+    /// x after k layers.
+    void Write(std::size_t k, float* x, std::size_t first, std::size_t count) const {
+        const float unit = args_.part.layers[k - 1].unit;
+        for (std::size_t i = 0; i < count; ++i)
+            WriteEntries<kPlain>(turns_[k % 2][i].x1, unit, args_.part.n,
+                                 x + (first + i) * args_.x_stride);
+    }
+
+    const RecoverArgs& args_;
+    Layers next_;
+    ResidualFunction residual_;
+    std::size_t floats_;
+    ResidualThresholds thresholds_;
+    Signal turns_[2][kTurns];  ///< in layers of even numbers, and in those of odd ones
+    Support supports_[kTurns];
+};
 
 template <template <bool, Activation> class Layers, PlacesFunction kList>
 struct VectorRows {
     template <bool kPlain, Activation kActivation>
     struct Of {
         static void Run(const RecoverArgs& args) {
+            VectorSolver<kPlain, kActivation, Layers<kPlain, kActivation>, kList> solver(args);
             for (std::size_t row = 0; row < args.rows; row += kTurns)
-                SolveRows<kPlain, kActivation, Layers<kPlain, kActivation>, kList>(
-                    args, row, std::min(kTurns, args.rows - row));
+                solver.Solve(row, std::min(kTurns, args.rows - row));
         }
     };
 };
@@ -74,7 +103,7 @@ VectorKernels KernelsWith() {
 
 VectorKernels FindVectorKernels() {
 #if HWY_TARGET <= HWY_AVX3
-    if ((hwy::SupportedTargets() & HWY_AVX3_DL) != 0) return KernelsWith<&CompressBytes>();
+    if ((hwy::SupportedTargets() & HWY_AVX3_DL) != 0) return KernelsWith<nullptr>();
     return KernelsWith<&CompressWords>();
 #else
     return KernelsWith<&CountBits>();
