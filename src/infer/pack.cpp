@@ -114,8 +114,8 @@ std::vector<EntryUnits> entry_units(const Model& model) {
     std::vector<EntryUnits> units(model.spec.layers);
     double c = 1;
     for (std::size_t k = 1; k < model.spec.layers; ++k) {  // in the first layer x is zero
-        // So far from 1 at most that signals far from it leave the range of floats no earlier.
-        if (c < 0x1p-24 || c > 0x1p24) units[k].rescaled = std::exp2(-std::round(std::log2(c)));
+        // Near 1, so that signals far from it keep almost all of the range of floats.
+        if (c < 0x1p-12 || c > 0x1p12) units[k].rescaled = std::exp2(-std::round(std::log2(c)));
         units[k].in = c * units[k].rescaled;
         const double factor = entry_factor(model, k);
         const bool moderate = factor > 0.125 && factor < 8;

@@ -19,7 +19,7 @@ namespace pibinn {
 struct SignLayout {
     std::size_t rows_per_group = 4;   ///< bits that one table lookup reads
     std::size_t groups_per_word = 8;  ///< from the lowest bits on
-    std::size_t partial_sums = 4;     ///< of mean|r|: row i goes to sum i mod this
+    std::size_t partial_sums = 4;     ///< of |r|: row i belongs to sum i mod this
     std::size_t word_bits = 32;       ///< or 16
 
     constexpr std::size_t rows_per_word() const { return rows_per_group * groups_per_word; }
@@ -50,6 +50,9 @@ struct PackedLayer {
     /// zero.
     float added = 0;
     float kept = 1;
+
+    bool rescales() const { return rescaled != 1; }
+    bool mixes() const { return added != 0; }
 };
 
 /// One diagonal block, or a whole mask, of a packed network: a network of its own, since blocks

@@ -67,8 +67,8 @@ const std::vector<Case>& cases() {
         // Factors that take all of a misfit off, or turn it round.
         for (const auto& structure : {Structure::dense(13, 21), some_mask(11, 17)})
             add("odd momentum", structure, spec_of(WeightKind::one_bit, Update::accelerated()));
-        // Factors of x so small that its unit cannot follow them, and units that would leave the
-        // range of floats after some layers: up by delta, down by momentum.
+        // Factors of x so small that its unit cannot follow them, and units that go far from 1 in
+        // so many layers: up by delta, down by momentum.
         for (auto activation : {Activation::soft, Activation::hard, Activation::relu})
             for (const auto& structure : {Structure::dense(13, 21), some_mask(11, 17)})
                 add("small delta", structure,
@@ -77,8 +77,10 @@ const std::vector<Case>& cases() {
             NetworkSpec deep = spec_of(WeightKind::one_bit, Update::plain(), Activation::soft, 0.5);
             deep.layers = 140;
             add("deep", structure, deep);
-            deep.update.momentum = true;
             deep.delta = 0.6;
+            deep.update.momentum = true;
+            add("deep momentum", structure, deep);
+            deep.update = Update::accelerated();
             add("deep momentum", structure, deep);
         }
         // Zeros at a threshold of -0, which are as dead as at one of 0.
@@ -186,6 +188,7 @@ TEST_P(EveryKernel, RecoversWhatFloat64Does) {
         // on.
         const bool jumps = GetParam().starts_with("vector16/") &&
                            (c.spec.activation == Activation::hard || c.spec.update.onsager);
+        if (jumps && c.spec.layers > 100) continue;  // most rows do, somewhere in so many layers
         std::vector<bool> left_out(x.rows());
         for (std::size_t k = 0; k < layers.size(); ++k) {
             double largest = 0;  // of what comes in and out: x is made by differences of y
@@ -226,6 +229,29 @@ TEST_P(EveryKernel, DoesNotHideWhatIsNotFinite) {
                 for (std::size_t i = 1; i < rows; ++i)
                     EXPECT_TRUE(std::ranges::all_of(x.row(i), finite));
             }
+}
+
+/// Of two infinite rows that are held as their difference and sum, one is NaN.
+TEST_P(EveryKernel, AgreesWithTilesOnWhatIsNotFinite) {
+    if (GetParam().starts_with("vector16/"))
+        GTEST_SKIP() << "skipped: a network of 16 bits rounds, and is compared with no other";
+    ThreadPool pool(1);
+    const std::string set = GetParam().substr(GetParam().find('/') + 1);
+    for (const auto activation : {Activation::soft, Activation::hard})
+        for (const std::size_t at : {0U, 1U, 11U}) {
+            const Case c{"", Structure::dense(13, 21),
+                         spec_of(WeightKind::one_bit, Update::accelerated(), activation)};
+            const Model model = some_model(c, 3);
+            Batch y = some_measurements(model, 19, 5);
+            y(4, at) = y(4, at + 1) = std::numeric_limits<float>::infinity();
+            const Batch x = PackedModel(model, GetParam()).recover(y, pool);
+            const Batch by_tiles = PackedModel(model, "tile/" + set).recover(y, pool);
+            for (std::size_t l = 0; l < x.values().size(); ++l) {
+                const float is = x.values()[l], should = by_tiles.values()[l];
+                EXPECT_TRUE(is == should || (std::isnan(is) && std::isnan(should)))
+                    << is << " and " << should;
+            }
+        }
 }
 
 TEST_P(EveryKernel, GivesARowTheSameBitsInAnyCompany) {

@@ -54,7 +54,7 @@ HWY_INLINE V LayerInput(V x1, V x2, V q, V before, V scale) {
     return hn::MulAdd(scale, q, kPlain ? x1 : hn::NegMulAdd(before, x2, x1));
 }
 
-/// x2 of the few layers in which x1 has a factor.
+/// x2 of layers in which x1 has a factor.
 template <class D>
 HWY_INLINE void MixEntries(D d, const PackedLayer& layer, std::size_t count,
                            const float* HWY_RESTRICT x1, float* HWY_RESTRICT x2) {
@@ -71,6 +71,16 @@ HWY_INLINE void WriteEntries(const float* HWY_RESTRICT x, float unit, std::size_
                              float* HWY_RESTRICT to) {
     // Not std::copy_n: it would not be compiled for this target.
     for (std::size_t j = 0; j < count; ++j) to[j] = kPlain ? x[j] : unit * x[j];
+}
+
+/// The larger of two sizes. Compared as integers, of which those of NaN are the largest, whichever
+/// comes first; and arithmetic on floats lowers the clock: with vrangeps, an instruction less on
+/// AVX-512, a batch of 50 x 100 took 12 % more.
+template <class V>
+HWY_INLINE V LargerSize(V a, V b) {
+    const hn::DFromV<V> d;
+    const hn::RebindToSigned<decltype(d)> di;
+    return hn::BitCast(d, hn::Max(hn::BitCast(di, a), hn::BitCast(di, b)));
 }
 
 /// A threshold that follows the residual. One that is not finite would set everything to zero as if

@@ -1,4 +1,4 @@
-// y - A x over the support, and the residual from it. Included once for every target.
+// c y - A x over the support, and the residual from it. Included once for every target.
 
 #if defined(PIBINN_INFER_RESIDUAL_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef PIBINN_INFER_RESIDUAL_INL
@@ -139,7 +139,7 @@ struct Support {
     }
 };
 
-/// y - A x in registers: columns of kLines cache lines and a tail of kTail floats.
+/// c y - A x in registers: columns of kLines cache lines and a tail of kTail floats.
 template <std::size_t kLines, std::size_t kTail>
 struct ColumnSums {
     static constexpr std::size_t kMain = kLines * 16 / kLanes;
@@ -198,7 +198,7 @@ struct ColumnSums {
     }
 };
 
-/// y - A x over the support, then r, of some signals. One list needs no loop over lists, around
+/// c y - A x over the support, then r, of some signals. One list needs no loop over lists, around
 /// which g++ 12 kept the sums in memory.
 template <bool kPlain, std::size_t kLines, std::size_t kTail, bool kOneList>
 HWY_NOINLINE void NextResidual(const PackedPart& part, const PackedLayer& layer, Support* supports,

@@ -72,7 +72,7 @@ struct PairedRows {
 /// behind entry n - 1 anything.
 struct Signal {
     float *y, *r;         ///< rows
-    float *e1, *e2;       ///< y - A x1 and y - A x2, which a plain network does not keep
+    float *e1, *e2;       ///< c y - A x1 and the one before; a plain network has r
     float* sums;          ///< rows on their way to e1, where they are too many for registers
     float *x1, *x2, *q;   ///< columns
     std::uint8_t* alive;  ///< a bit for every column: x1 is not zero there

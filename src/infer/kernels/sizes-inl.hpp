@@ -80,16 +80,13 @@ private:
         const V other{_mm512_maskz_permute_ps(by_twos.raw, size.raw, 0xB1)};
         AddLarger<kFirst>(static_cast<__mmask16>(kFirstOfTwo | ~by_twos.raw), size, other);
     }
-    /// Compared as integers: with vrangeps, which takes an instruction less, the processor lowered
-    /// its clock, and a batch of 50 x 100 took 12 % more.
     template <bool kFirst>
     HWY_INLINE void AddLarger(__mmask16 adds, V a, V b) {
-        const __m512i ia = _mm512_castps_si512(a.raw), ib = _mm512_castps_si512(b.raw);
+        const V larger = LargerSize(a, b);
         if constexpr (kFirst)
-            first = V{_mm512_castsi512_ps(_mm512_maskz_max_epi32(adds, ia, ib))};
+            first = V{_mm512_maskz_mov_ps(adds, larger.raw)};
         else
-            first = V{_mm512_mask_add_ps(first.raw, adds, first.raw,
-                                         _mm512_castsi512_ps(_mm512_max_epi32(ia, ib)))};
+            first = V{_mm512_mask_add_ps(first.raw, adds, first.raw, larger.raw)};
     }
 #else
     template <bool>
@@ -102,7 +99,7 @@ private:
         const V pairs = hn::OddEven(hn::Zero(D()), Larger(size));
         first = hn::Add(first, hn::IfThenElse(by_twos, pairs, size));
     }
-    static HWY_INLINE V Larger(V size) { return hn::Max(size, hn::Shuffle2301(size)); }
+    static HWY_INLINE V Larger(V size) { return LargerSize(size, hn::Shuffle2301(size)); }
 #endif
 };
 

@@ -139,7 +139,7 @@ struct TileLayers {
         for (std::size_t k = 0; k < part.layers.size(); ++k) {
             const PackedLayer& layer = part.layers[k];
             if (k > 0) {
-                if (layer.rescaled != 1) Rescale(s, part, layer.rescaled);
+                if (layer.rescales()) Rescale(s, part, layer.rescaled);
                 std::swap(s.e1, s.e2);
                 if (part.full())
                     T::Measure(part, layer.given, s);
@@ -152,7 +152,7 @@ struct TileLayers {
                 T::TableProduct(part, part.layer_signs(k), s);
             else
                 T::LinkProduct(part, part.layer_signs(k), s);
-            if (layer.added != 0) MixEntries(D(), layer, part.n * kWidth, s.x1, s.x2);
+            if (layer.mixes()) MixEntries(D(), layer, part.n * kWidth, s.x1, s.x2);
             NextEntries(s, part, layer, part.layer_scales(k));
             std::swap(s.x1, s.x2);
             if (args.every_layer != nullptr)

@@ -86,7 +86,7 @@ struct Tile {
         V rest = hn::Zero(D());
         std::size_t i = partial;
         for (; i < part.paired(); i += kLayout.partial_sums)
-            if (i % 2 == 0) first = hn::Add(first, hn::Max(size(i), size(i + 1)));
+            if (i % 2 == 0) first = hn::Add(first, LargerSize(size(i), size(i + 1)));
         for (; i < std::min(boundary, part.m); i += kLayout.partial_sums)
             first = hn::Add(first, size(i));
         for (; i < part.m; i += kLayout.partial_sums) rest = hn::Add(rest, size(i));

@@ -48,8 +48,8 @@ TileSpace::TileSpace(const PackedPart& part, const SignLayout& layout, std::size
 }
 
 std::size_t vector_signal_floats(const PackedPart& part, const SignLayout& layout) {
-    // Measurements, residual and entries; where there is momentum, what was before; and a bit for
-    // every column.
+    // Measurements, residual and entries; unless it is plain two misfits and the entries before;
+    // and a bit for every column.
     return (part.plain ? 2 : 4) * part.padded_rows(layout) + (part.plain ? 1 : 2) * part.stride +
            lines((part.stride + 31) / 32 + 1);
 }

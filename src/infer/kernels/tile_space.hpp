@@ -15,7 +15,7 @@ std::size_t words_at_a_time(const SignLayout& layout, std::size_t width);
 
 /// The working memory of `width` signals side by side: number i of signal s at [i * width + s].
 struct TileSpace {
-    float *y, *e1, *e2, *r;            ///< rows; e1 = y - A x1
+    float *y, *e1, *e2, *r;            ///< rows; e1 = c y - A x1, e2 the one before
     float *x1, *x2, *q;                ///< columns
     float *y_by_signal, *e_by_signal;  ///< with one row a signal
     float* tables;

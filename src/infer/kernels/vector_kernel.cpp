@@ -46,12 +46,12 @@ public:
         for (std::size_t k = 0; k < depth; ++k) {
             const PackedLayer& layer = part.layers[k];
             const Signal* signals = turns_[k % 2];
-            if (layer.rescaled != 1) [[unlikely]]
+            if (layer.rescales()) [[unlikely]]
                 for (std::size_t i = 0; i < count; ++i) signals[i].Rescale(part, layer.rescaled);
             residual_(part, layer, supports_, signals, count);
             if (part.residual_threshold && count > 1)
                 thresholds_.template Find<kActivation>(layer.theta, count);
-            if (layer.added != 0) [[unlikely]]
+            if (layer.mixes()) [[unlikely]]
                 for (std::size_t i = 0; i < count; ++i)
                     MixEntries(D(), layer, part.stride, signals[i].x1, signals[i].x2);
             next_(part, k, part.layer_signs(k), signals, count);
