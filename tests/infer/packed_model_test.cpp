@@ -9,6 +9,7 @@
 #include <hwy/targets.h>
 
 #include "infer/count_allocations.hpp"
+#include "infer/packed_cases.hpp"
 #include "model/cases.hpp"
 #include "model/model_parameters.hpp"
 #include "model/reference.hpp"
@@ -18,154 +19,13 @@ namespace pibinn {
 namespace {
 
 using testing::allocations;
+using testing::Case;
+using testing::cases;
 using testing::some_mask;
+using testing::some_measurements;
+using testing::some_model;
 using testing::some_structure;
-
-struct Case {
-    std::string name;
-    Structure structure;
-    NetworkSpec spec;
-};
-
-NetworkSpec spec_of(WeightKind weights, Update update, Activation activation = Activation::soft,
-                    double delta = 1.0) {
-    NetworkSpec spec;
-    spec.layers = 5;
-    spec.weights = weights;
-    spec.update = update;
-    spec.activation = activation;
-    spec.delta = delta;
-    return spec;
-}
-
-const std::vector<Case>& cases() {
-    static const std::vector<Case> all = [] {
-        std::vector<Case> list;
-        const auto add = [&list](const std::string& name, Structure structure, NetworkSpec spec) {
-            list.push_back({name, std::move(structure), spec});
-        };
-        for (auto kind : {StructureKind::dense, StructureKind::repeated, StructureKind::blocks,
-                          StructureKind::mask})
-            for (auto weights : {WeightKind::one_bit, WeightKind::one_bit_layer,
-                                 WeightKind::one_bit_channel, WeightKind::ternary})
-                for (auto update : {Update::plain(), Update::accelerated()})
-                    add(fmt::format("{} {} {}", to_string(kind), to_string(weights),
-                                    to_string(update)),
-                        some_structure(kind), spec_of(weights, update));
-        for (auto activation : {Activation::hard, Activation::relu})
-            for (const auto& structure : {Structure::dense(13, 21), some_mask(11, 17)})
-                add(fmt::format("{}", to_string(activation)), structure,
-                    spec_of(WeightKind::one_bit, Update::plain(), activation));
-        add("hard accelerated", Structure::dense(13, 21),
-            spec_of(WeightKind::one_bit, Update::accelerated(), Activation::hard));
-        add("delta", Structure::dense(13, 21),
-            spec_of(WeightKind::one_bit, Update::plain(), Activation::soft, 0.7));
-        for (int bits = 1; bits < 7; ++bits)
-            add(fmt::format("update {}", bits), Structure::dense(13, 21),
-                spec_of(WeightKind::one_bit,
-                        Update{(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0}));
-        // Factors that take all of a misfit off, or turn it round.
-        for (const auto& structure : {Structure::dense(13, 21), some_mask(11, 17)})
-            add("odd momentum", structure, spec_of(WeightKind::one_bit, Update::accelerated()));
-        // Factors of x so small that its unit cannot follow them, and units that go far from 1 in
-        // so many layers: up by delta, down by momentum.
-        for (auto activation : {Activation::soft, Activation::hard, Activation::relu})
-            for (const auto& structure : {Structure::dense(13, 21), some_mask(11, 17)})
-                add("small delta", structure,
-                    spec_of(WeightKind::one_bit_channel, {false, true, false}, activation, 0.05));
-        for (const auto& structure : {Structure::dense(50, 70), some_mask(11, 17)}) {
-            NetworkSpec deep = spec_of(WeightKind::one_bit, Update::plain(), Activation::soft, 0.5);
-            deep.layers = 40;
-            add("deep", structure, deep);
-            deep.delta = 0.7;
-            deep.update.momentum = true;
-            add("deep momentum", structure, deep);
-            deep.update = Update::accelerated();
-            add("deep momentum", structure, deep);
-        }
-        // Zeros at a threshold of -0, which are as dead as at one of 0.
-        for (auto update : {Update{false, true, false}, Update::accelerated()})
-            add("no threshold", Structure::dense(13, 40), spec_of(WeightKind::ternary, update));
-        // One row, one column, whole and broken groups, words and vectors; more rows than are
-        // summed in registers; more words than have their tables made at a time.
-        for (auto [m, n] : std::vector<std::pair<std::size_t, std::size_t>>{{1, 1},
-                                                                            {1, 40},
-                                                                            {3, 1},
-                                                                            {5, 16},
-                                                                            {29, 33},
-                                                                            {30, 64},
-                                                                            {31, 65},
-                                                                            {50, 100},
-                                                                            {61, 17},
-                                                                            {129, 70},
-                                                                            {200, 130},
-                                                                            {333, 65}})
-            for (auto weights : {WeightKind::one_bit, WeightKind::ternary})
-                for (auto update : {Update::plain(), Update::accelerated()})
-                    // Few rows and many columns make the accelerated update blow up, and with it
-                    // any rounding.
-                    if (n <= 3 * m || update.is_plain())
-                        add(fmt::format("{}x{} {} {}", m, n, to_string(weights), to_string(update)),
-                            Structure::dense(m, n), spec_of(weights, update));
-        // As many columns as a byte can tell apart, and more. Large networks of such weights
-        // amplify errors, hence two layers.
-        for (auto [m, n] : std::vector<std::pair<std::size_t, std::size_t>>{
-                 {40, 256}, {67, 257}, {150, 300}, {150, 520}})
-            for (auto update : {Update::plain(), Update::accelerated()}) {
-                NetworkSpec wide = spec_of(WeightKind::one_bit, update);
-                wide.layers = 2;
-                add(fmt::format("{}x{} {}", m, n, to_string(update)), Structure::dense(m, n), wide);
-            }
-        // So many rows that one chain of additions would round too much.
-        NetworkSpec tall = spec_of(WeightKind::one_bit, Update::accelerated());
-        tall.layers = 2;
-        add("3000x40", Structure::dense(3000, 40), tall);
-        // Ternary outputs without links, and nothing that cuts off what rounding would leave there.
-        add("dead ternary relu", Structure::dense(13, 40),
-            spec_of(WeightKind::ternary, {false, true, true}, Activation::relu));
-        // Blocks so small that tiles win.
-        add("3x5 repeated", Structure::repeated(3, 5, 9),
-            spec_of(WeightKind::one_bit, Update::accelerated()));
-        add("130x40 mask", some_mask(130, 40), spec_of(WeightKind::one_bit, Update::accelerated()));
-        return list;
-    }();
-    return all;
-}
-
-/// Weights near a scaled operator and moderate thresholds, so that layers stay alive.
-Model some_model(const Case& c, std::uint64_t seed) {
-    const Operator op = Operator::random(c.structure, OperatorEnsemble::gaussian, seed);
-    const auto backend = make_cpu_backend();
-    const auto network = make_network(c.spec, op, *backend);
-    Model model = untrained_model(c.spec, op, 0.1);
-    const ParameterStore p = testing::some_parameters(*network, op, *backend, seed);
-    for (std::size_t k = 1; k <= c.spec.layers; ++k)
-        model.weights[k - 1].assign(p.weights(k).begin(), p.weights(k).end());
-    if (c.name.starts_with("dead") || c.name == "no threshold")
-        for (auto& layer : model.weights)
-            for (std::size_t l = 0; l < layer.size(); ++l)
-                if (l / c.structure.rows() % 5 == 0) layer[l] = 0;
-    model.theta.assign(p.theta().begin(), p.theta().end());
-    if (c.name == "no threshold") std::ranges::fill(model.theta, -0.0F);
-    model.beta.assign(p.beta().begin(), p.beta().end());
-    if (c.name == "odd momentum") model.beta = {-1.0F, -1.0F, -1.5F, 0.3F, -1.0F};
-    if (c.name == "deep momentum") {
-        std::ranges::fill(model.beta, 0.9F);
-        for (auto& layer : model.weights)  // or it would blow up
-            for (float& w : layer) w *= 0.1F;
-    }
-    model.omega.assign(p.omega().begin(), p.omega().end());
-    return model;
-}
-
-Batch some_measurements(const Model& model, std::size_t rows, std::uint64_t seed) {
-    Batch x(rows, model.op.cols());
-    Stream stream(seed, Purpose::tests, 1);
-    for (float& v : x.values())
-        v = stream.uniform() < 0.2 ? static_cast<float>(stream.normal()) : 0.0F;
-    ThreadPool pool(1);
-    return model.op.apply(x, pool);
-}
+using testing::spec_of;
 
 class EveryKernel : public ::testing::TestWithParam<std::string> {};
 
