@@ -124,20 +124,21 @@ std::vector<EntryUnits> entry_units(const Model& model) {
     return units;
 }
 
-/// All numbers of layer k but its scales, to which `scaled` is a factor.
+/// The numbers of layer k for weights of size 1.
 PackedLayer layer_numbers(const Model& model, std::size_t k, const PackedPart& part,
-                          std::span<const EntryUnits> units, double& scaled) {
+                          std::span<const EntryUnits> units) {
     const auto rows = static_cast<double>(part.m);
     const double beta = momentum(model, k);
     const double unit = residual_unit(model, k);
     const double step = units[k].step();
     const double step_before = k == 0 ? 1.0 : units[k - 1].step();
-    scaled = unit / step;
+    const double scale = unit / step;
     PackedLayer layer;
+    layer.scale = static_cast<float>(scale);
     layer.rescaled = static_cast<float>(units[k].rescaled);
     if (!model.theta.empty()) {
         const double theta = model.theta[k];
-        layer.theta = static_cast<float>(part.residual_threshold ? theta * std::abs(scaled) / rows
+        layer.theta = static_cast<float>(part.residual_threshold ? theta * std::abs(scale) / rows
                                                                  : theta * units[k].out) +
                       0.0F;  // never -0: thresholds are compared as integers
     }
@@ -199,19 +200,16 @@ std::vector<PackedPart> pack_parts(const Model& model, const SignLayout& layout)
         for (std::size_t k = 0; k < spec.layers; ++k) {
             const auto weights =
                 std::span<const float>(model.weights[k]).subspan(first_link, block.links());
-            double scaled = 1;
-            PackedLayer& layer =
-                part.layers.emplace_back(layer_numbers(model, k, part, units, scaled));
+            PackedLayer& layer = part.layers.emplace_back(layer_numbers(model, k, part, units));
             if (channel)
                 for (std::size_t j = 0; j < part.n; ++j) {
                     const std::size_t begin = block.full() ? j * part.m : part.offsets[j];
                     const std::size_t end = block.full() ? begin + part.m : part.offsets[j + 1];
                     part.channel_scales[k * part.stride + j] =
-                        static_cast<float>(scaled * largest(weights.subspan(begin, end - begin)));
+                        layer.scale * largest(weights.subspan(begin, end - begin));
                 }
             else
-                layer.scale = static_cast<float>(scaled * largest(model.weights[k]) /
-                                                 static_cast<double>(part.planes));
+                layer.scale *= largest(model.weights[k]) / static_cast<float>(part.planes);
             std::uint32_t* signs = part.signs.data() + k * part.planes * part.plane_size();
             if (block.full() && layout.word_bits == 16)
                 pack_full(weights, layout, part, reinterpret_cast<std::uint16_t*>(signs));

@@ -35,7 +35,7 @@ struct SignLayout {
 /// depend on it. They hold the residual as c (y - A v) / (1 + beta), where v = x + beta (x -
 /// x_before): then c y - A (c x) enters it as it is, too. The other numbers make up for both.
 struct PackedLayer {
-    float scale = 1;   ///< of every sign; where each output has its own, they have it all
+    float scale = 1;   ///< of every sign; where each output has its own, a factor of those
     float theta = 0;   ///< divided by m where it is multiplied with the sum of |r|; never -0
     float given = 1;   ///< c, the factor of y
     float back = 0;    ///< the factor with which the misfit before is subtracted
