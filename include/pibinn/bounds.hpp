@@ -6,7 +6,7 @@
 
 #include "pibinn/activation.hpp"
 #include "pibinn/matrix.hpp"
-#include "pibinn/network.hpp"
+#include "pibinn/network_spec.hpp"
 
 namespace pibinn {
 

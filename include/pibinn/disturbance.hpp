@@ -26,4 +26,8 @@ struct Disturbance {
 void disturb(const Disturbance& disturbance, BatchView x, std::uint64_t seed, Purpose purpose,
              std::uint64_t first, ThreadPool& pool);
 
+/// Adds N(0, noise_std^2) to every entry, row i from the stream (seed, purpose, first + i).
+void add_noise(BatchView y, double noise_std, std::uint64_t seed, Purpose purpose, ThreadPool& pool,
+               std::uint64_t first = 0);
+
 }  // namespace pibinn

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "pibinn/operator.hpp"
-#include "pibinn/signals.hpp"
+#include "pibinn/problem.hpp"
 #include "pibinn/solvers.hpp"
 
 namespace pibinn {

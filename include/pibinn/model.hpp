@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "pibinn/matrix.hpp"
-#include "pibinn/network.hpp"
+#include "pibinn/network_spec.hpp"
 #include "pibinn/operator.hpp"
 #include "pibinn/signal_domain.hpp"
 #include "pibinn/thread_pool.hpp"

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "pibinn/operator.hpp"
-#include "pibinn/signals.hpp"
+#include "pibinn/problem.hpp"
 
 namespace pibinn {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pibinn/network.hpp"
+#include "pibinn/network_spec.hpp"
 
 namespace pibinn {
 

@@ -9,9 +9,9 @@
 
 #include "pibinn/metrics.hpp"
 #include "pibinn/model.hpp"
+#include "pibinn/problem.hpp"
 #include "pibinn/progress.hpp"
 #include "pibinn/recipe.hpp"
-#include "pibinn/signals.hpp"
 
 namespace pibinn {
 

@@ -8,7 +8,7 @@
 #include "pibinn/error.hpp"
 #include "pibinn/npy.hpp"
 #include "pibinn/random.hpp"
-#include "pibinn/signals.hpp"
+#include "pibinn/synthetic_problem.hpp"
 
 namespace pibinn::cli {
 

@@ -12,6 +12,7 @@
 #include "cli/kernels.hpp"
 #include "pibinn/npy.hpp"
 #include "pibinn/random.hpp"
+#include "pibinn/synthetic_problem.hpp"
 #include "train/trainer.hpp"
 
 namespace pibinn::cli {

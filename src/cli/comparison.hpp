@@ -10,7 +10,7 @@
 #include "pibinn/lasso.hpp"
 #include "pibinn/metrics.hpp"
 #include "pibinn/model.hpp"
-#include "pibinn/signals.hpp"
+#include "pibinn/problem.hpp"
 
 namespace pibinn::cli {
 

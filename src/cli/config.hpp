@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "cli/config_real.hpp"
-#include "pibinn/network.hpp"
-#include "pibinn/signals.hpp"
+#include "pibinn/network_spec.hpp"
+#include "pibinn/synthetic_problem.hpp"
 
 namespace pibinn::cli {
 

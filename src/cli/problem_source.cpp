@@ -16,17 +16,17 @@ namespace pibinn::cli {
 
 namespace {
 
-struct Split {
+struct RowSplit {
     std::size_t train = 0;
     std::size_t test = 0;
 };
 
 /// What was not said: all rows, four fifths of them to train.
-Split split_rows(const ProblemConfig& problem, std::size_t rows) {
+RowSplit split_rows(const ProblemConfig& problem, std::size_t rows) {
     if (rows < 2)
         fail_input(fmt::format("'{}' holds {} signal(s)", problem.x_file, rows),
                    "give at least two: one to train, one to test");
-    Split split;
+    RowSplit split;
     if (problem.train_rows)
         split.train = *problem.train_rows;
     else if (problem.test_rows)
@@ -64,11 +64,11 @@ Problem load_arrays(const ProblemConfig& source, std::uint64_t seed, ThreadPool&
         problem.protocol =
             fmt::format("signals of {} in the basis {}", source.x_file, source.real.basis);
     }
-    const Split split = split_rows(source, x.rows());
+    const RowSplit split = split_rows(source, x.rows());
     problem.train.x = copy_rows(x, 0, split.train);
     problem.test.x = copy_rows(x, split.train, split.test);
     if (source.y_file.empty()) {
-        sense_sets(problem, seed, pool);
+        measure_sets(problem, seed, pool);
         return problem;
     }
     if (problem.noise_std > 0)

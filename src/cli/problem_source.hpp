@@ -2,7 +2,7 @@
 
 #include "cli/config.hpp"
 #include "pibinn/operator.hpp"
-#include "pibinn/signals.hpp"
+#include "pibinn/problem.hpp"
 #include "pibinn/thread_pool.hpp"
 
 namespace pibinn::cli {

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "cli/config.hpp"
-#include "pibinn/signals.hpp"
+#include "pibinn/problem.hpp"
 #include "pibinn/thread_pool.hpp"
 
 namespace pibinn::cli {

@@ -11,8 +11,8 @@
 #include "pibinn/error.hpp"
 #include "pibinn/image_metrics.hpp"
 #include "pibinn/patches.hpp"
+#include "pibinn/problem.hpp"
 #include "pibinn/recoverer.hpp"
-#include "pibinn/signals.hpp"
 #include "report/numbers.hpp"
 #include "report/table.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "algebra/backend.hpp"
 #include "model/parameters.hpp"
-#include "pibinn/network.hpp"
+#include "pibinn/network_spec.hpp"
 #include "pibinn/operator.hpp"
 #include "pibinn/thread_pool.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "core/names.hpp"
 #include "pibinn/error.hpp"
-#include "pibinn/network.hpp"
+#include "pibinn/network_spec.hpp"
 
 namespace pibinn {
 

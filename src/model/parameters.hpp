@@ -7,7 +7,7 @@
 
 #include "algebra/backend.hpp"
 #include "pibinn/matrix.hpp"
-#include "pibinn/network.hpp"
+#include "pibinn/network_spec.hpp"
 #include "pibinn/structure.hpp"
 
 namespace pibinn {

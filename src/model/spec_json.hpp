@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/parameters.hpp"
-#include "pibinn/network.hpp"
+#include "pibinn/network_spec.hpp"
 #include "pibinn/structure.hpp"
 
 namespace pibinn {

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "pibinn/error.hpp"
 
 namespace pibinn {
@@ -41,6 +43,20 @@ void disturb(const Disturbance& disturbance, BatchView x, std::uint64_t seed, Pu
             if (disturbance.noise_std > 0)
                 for (float& v : row)
                     v += static_cast<float>(disturbance.noise_std * stream.normal());
+        }
+    });
+}
+
+void add_noise(BatchView y, double noise_std, std::uint64_t seed, Purpose purpose, ThreadPool& pool,
+               std::uint64_t first) {
+    if (!(noise_std >= 0 && std::isfinite(noise_std)))
+        fail_usage(fmt::format("noise_std {} is not a number from 0 on", noise_std),
+                   "give 0 for no noise");
+    if (noise_std == 0) return;
+    pool.run_chunks(y.rows, kRowsPerTask, [&](std::size_t, std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+            Stream stream(seed, purpose, first + i);
+            for (float& v : y.row(i)) v += static_cast<float>(noise_std * stream.normal());
         }
     });
 }

@@ -9,7 +9,7 @@
 
 #include "pibinn/metrics.hpp"
 #include "pibinn/model.hpp"
-#include "pibinn/network.hpp"
+#include "pibinn/network_spec.hpp"
 #include "pibinn/recipe.hpp"
 #include "pibinn/train.hpp"
 

@@ -114,7 +114,7 @@ void augment_epoch(Augment augment, const Problem& problem, std::size_t trained,
         });
     }
     // Far beyond the data set's own rows: every epoch has noise and artefacts of its own.
-    sense(problem, Part::train, set.x, set.y, seed, (epoch + 1) * rows, pool);
+    sense(problem, Split::train, set.x, set.y, seed, (epoch + 1) * rows, pool);
 }
 
 }  // namespace pibinn

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "pibinn/problem.hpp"
 #include "pibinn/recipe.hpp"
-#include "pibinn/signals.hpp"
 
 namespace pibinn {
 

@@ -6,8 +6,8 @@
 #include <Eigen/Dense>
 
 #include "model/parameters.hpp"
-#include "pibinn/network.hpp"
-#include "pibinn/signals.hpp"
+#include "pibinn/network_spec.hpp"
+#include "pibinn/problem.hpp"
 
 namespace pibinn {
 

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "model/network.hpp"
+#include "pibinn/problem.hpp"
 #include "pibinn/recipe.hpp"
-#include "pibinn/signals.hpp"
 #include "pibinn/train.hpp"
 #include "train/optimiser.hpp"
 

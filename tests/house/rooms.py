@@ -10,8 +10,10 @@ RANKS = [
     ["problem"],
     ["data", "solvers"],
     ["model"],
+    ["spectral"],
     ["train", "infer", "theory"],
     ["report"],
+    ["study"],
     ["cli"],
 ]
 RANK = {room: rank for rank, rooms in enumerate(RANKS) for room in rooms}

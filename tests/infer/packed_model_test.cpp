@@ -12,8 +12,8 @@
 #include "infer/packed_cases.hpp"
 #include "model/cases.hpp"
 #include "model/model_parameters.hpp"
-#include "model/reference.hpp"
 #include "pibinn/error.hpp"
+#include "reference/reference.hpp"
 
 namespace pibinn {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "model/network.hpp"
 #include "pibinn/random.hpp"
-#include "pibinn/signals.hpp"
+#include "pibinn/synthetic_problem.hpp"
 
 namespace pibinn::testing {
 

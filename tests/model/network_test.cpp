@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "model/cases.hpp"
-#include "model/reference.hpp"
 #include "pibinn/error.hpp"
+#include "reference/reference.hpp"
 
 namespace pibinn {
 namespace {

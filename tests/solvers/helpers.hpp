@@ -8,8 +8,8 @@
 
 #include "pibinn/lasso.hpp"
 #include "pibinn/operator.hpp"
+#include "pibinn/problem.hpp"
 #include "pibinn/random.hpp"
-#include "pibinn/signals.hpp"
 
 namespace pibinn::testing {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "pibinn/signals.hpp"
+#include "pibinn/synthetic_problem.hpp"
 
 namespace pibinn::testing {
 

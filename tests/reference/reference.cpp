@@ -1,4 +1,4 @@
-#include "model/reference.hpp"
+#include "reference/reference.hpp"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "pibinn/signals.hpp"
+#include "pibinn/synthetic_problem.hpp"
 
 #include <algorithm>
 #include <cmath>

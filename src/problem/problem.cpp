@@ -1,0 +1,33 @@
+#include "pibinn/problem.hpp"
+
+#include <algorithm>
+
+namespace pibinn {
+
+void sense(const Problem& problem, Split split, ConstBatchView x, BatchView y, std::uint64_t seed,
+           std::uint64_t first, ThreadPool& pool) {
+    const bool train = split == Split::train;
+    const Disturbance& disturbance = train ? problem.train_disturbance : problem.test_disturbance;
+    if (disturbance.none()) {
+        problem.op.apply(x, y, pool);
+    } else {
+        Batch disturbed(x.rows, x.cols);
+        for (std::size_t i = 0; i < x.rows; ++i)
+            std::copy_n(x.row(i).begin(), x.cols, disturbed.row(i).begin());
+        disturb(disturbance, disturbed, seed,
+                train ? Purpose::train_disturbance : Purpose::test_disturbance, first, pool);
+        problem.op.apply(disturbed, y, pool);
+    }
+    add_noise(y, problem.noise_std, seed, train ? Purpose::train_noise : Purpose::test_noise, pool,
+              first);
+}
+
+void measure_sets(Problem& problem, std::uint64_t seed, ThreadPool& pool) {
+    for (const Split split : {Split::train, Split::test}) {
+        DataSet& set = split == Split::train ? problem.train : problem.test;
+        set.y = Batch(set.x.rows(), problem.op.rows());
+        sense(problem, split, set.x, set.y, seed, 0, pool);
+    }
+}
+
+}  // namespace pibinn

@@ -1,0 +1,47 @@
+#include "pibinn/synthetic_problem.hpp"
+
+#include "problem/random_mask.hpp"
+
+namespace pibinn {
+
+namespace {
+
+Structure structure_of(const SyntheticSpec& spec, std::uint64_t seed) {
+    switch (spec.structure) {
+        case StructureKind::dense:
+            return Structure::dense(spec.m, spec.n);
+        case StructureKind::repeated:
+            return Structure::repeated(spec.m, spec.n, spec.repeat);
+        case StructureKind::blocks: {
+            if (!spec.blocks.empty()) return Structure::blocks(spec.blocks);
+            const std::vector<std::pair<std::size_t, std::size_t>> shapes(spec.repeat,
+                                                                          {spec.m, spec.n});
+            return Structure::blocks(shapes);
+        }
+        case StructureKind::mask:
+            break;
+    }
+    return random_mask(spec.m, spec.n, spec.mask_density, seed);
+}
+
+}  // namespace
+
+Problem make_synthetic(const SyntheticSpec& spec, std::uint64_t seed, ThreadPool& pool) {
+    return make_synthetic(spec, Operator::random(structure_of(spec, seed), spec.ensemble, seed),
+                          seed, pool);
+}
+
+Problem make_synthetic(const SyntheticSpec& spec, Operator op, std::uint64_t seed,
+                       ThreadPool& pool) {
+    Problem problem;
+    problem.op = std::move(op);
+    problem.noise_std = spec.noise_std;
+    problem.train.x =
+        draw_signals(spec.prior, spec.train, problem.op.cols(), seed, Purpose::train_signals, pool);
+    problem.test.x =
+        draw_signals(spec.prior, spec.test, problem.op.cols(), seed, Purpose::test_signals, pool);
+    measure_sets(problem, seed, pool);
+    return problem;
+}
+
+}  // namespace pibinn
