@@ -12,10 +12,11 @@ namespace pibinn {
 
 /// Segments of recorded signals, a row each, and artefacts to contaminate them with.
 struct SegmentSpec {
-    std::string clean;         ///< array file of the segments
-    std::string clean_ids;     ///< array of as many rows that say which recording each is of
-    std::string artefact;      ///< array file; empty for none
-    std::string artefact_ids;  ///< likewise
+    std::filesystem::path folder;  ///< where find_segments() looks for what is not named below
+    std::string clean;             ///< array file of the segments
+    std::string clean_ids;         ///< array of as many rows that say which recording each is of
+    std::string artefact;          ///< array file; empty for none
+    std::string artefact_ids;      ///< likewise
     std::optional<std::size_t> train, test;  ///< unless given, all: four fifths to train
     bool split_by_recording = false;         ///< needs clean_ids: no recording is on both sides
 };
@@ -26,10 +27,11 @@ struct SegmentSet {
     std::size_t train_recordings = 0, test_recordings = 0;  ///< 0 where no ids were used
 };
 
-/// Files of a folder laid out as EEGdenoiseNet's: EEG_all_epochs.npy, EOG_all_epochs.npy,
-/// EMG_all_epochs.npy, and NAME_source_ids.npy where there are any. `artefact` "eog" or "emg" names
-/// one of these; "none" is none; a file stays a file. What `spec` already has goes before.
-void find_segments(const std::filesystem::path& folder, SegmentSpec& spec);
+/// Fills in the files of `folder`, which is laid out as EEGdenoiseNet's: EEG_all_epochs.npy,
+/// EOG_all_epochs.npy, EMG_all_epochs.npy, and NAME_source_ids.npy where there are any. `artefact`
+/// "eog" or "emg" becomes one of these files, "none" becomes empty, and a file stays as it is. A
+/// field that is already set is kept.
+void find_segments(SegmentSpec& spec);
 
 /// Reads and splits; which segments go where follows from the seed. Other lengths, silent
 /// artefacts, ids that do not fit and too few segments are input errors.

@@ -12,6 +12,7 @@
 #include "core/file.hpp"
 #include "core/names.hpp"
 #include "pibinn/error.hpp"
+#include "study/field_keys.hpp"
 
 namespace pibinn::cli {
 
@@ -80,7 +81,7 @@ int run(const Arguments& words) {
         dispatch(words);
         return 0;
     } catch (const Error& error) {
-        report_error(error.message(), error.hint());
+        report_error(study::with_keys(error.message()), study::with_keys(error.hint()));
         return exit_code(error.kind());
     } catch (const std::bad_alloc&) {
         report_error("not enough memory", "make the problem or the batch smaller");

@@ -114,7 +114,8 @@ Problem load_signals(const Config& config, ThreadPool& pool) {
     spec.artefact_ids = real.artefact_ids;
     spec.train = source.train_rows;
     spec.test = source.test_rows;
-    find_segments(real.path, spec);
+    spec.folder = real.path;
+    find_segments(spec);
     spec.split_by_recording = real.split_apart.value_or(!spec.clean_ids.empty());
     SegmentSet set = read_segments(spec, config.seed);
 

@@ -16,13 +16,14 @@ namespace {
 
 [[noreturn]] void fail_write(const std::filesystem::path& path, int error) {
     const std::string why = "cannot write '" + path.string() + "': " + std::strerror(error);
-    if (error == ENOSPC || error == EDQUOT) fail_io(why, "free some space or choose another --out");
+    if (error == ENOSPC || error == EDQUOT)
+        fail_io(why, "free some space or choose a path on another disk");
     if (error == ENOENT) fail_io(why, "create the folder first or choose another path");
     fail_io(why, "check that the folder exists and may be written to");
 }
 
-/// Names of files being written, in memory that a signal handler can read at any time. More files
-/// at once than this, or longer names, are written all the same but not noted.
+/// Names of files being written, in memory that a signal handler can read at any time. When more
+/// files than this are open, or a name is longer, the file is written but not noted.
 struct NotedName {
     std::atomic<bool> taken = false;
     std::atomic<bool> complete = false;
@@ -78,7 +79,7 @@ AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
     std::error_code code;
     if (std::filesystem::is_directory(path_, code))
         fail_io("cannot write '" + path_.string() + "': it is a folder", "give the path of a file");
-    // A device or a pipe cannot be replaced by a rename: it is written to as it is.
+    // A rename cannot replace a device or a pipe: it is written to directly.
     temporary_ = path_;
     if (!is_special(path_)) {
         temporary_ += ".tmp-" + std::to_string(::getpid());

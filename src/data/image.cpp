@@ -68,14 +68,17 @@ void write_png(const std::filesystem::path& path, const Image& image) {
 }
 
 Image side_by_side(std::span<const Image> images) {
-    ensure(!images.empty(), "pictures to put next to each other");
+    if (images.empty()) fail_usage("no pictures to put side by side", "give at least one");
     std::size_t width = kGap * (images.size() - 1);
     for (const Image& image : images) width += image.cols();
     Image all(images.front().rows(), width);
     std::fill(all.values().begin(), all.values().end(), 1.0F);
     std::size_t at = 0;
     for (const Image& image : images) {
-        ensure(image.rows() == all.rows(), "pictures of one height");
+        if (image.rows() != all.rows())
+            fail_usage(fmt::format("pictures of {} and {} pixels height side by side", all.rows(),
+                                   image.rows()),
+                       "give pictures of one height");
         for (std::size_t i = 0; i < image.rows(); ++i)
             std::copy(image.row(i).begin(), image.row(i).end(), all.row(i).begin() + at);
         at += image.cols() + kGap;

@@ -132,8 +132,13 @@ NpyWriter::NpyWriter(const std::filesystem::path& path, std::size_t cols)
 NpyWriter::~NpyWriter() = default;
 
 void NpyWriter::write(ConstBatchView rows) {
-    ensure(rows.cols == cols_ && (!announced_ || rows.rows <= *announced_ - rows_),
-           "rows that the header announced");
+    if (rows.cols != cols_)
+        fail_usage(fmt::format("expected rows of {} numbers, got {}", cols_, rows.cols),
+                   "every row of an array has the same length");
+    if (announced_ && rows.rows > *announced_ - rows_)
+        fail_usage(
+            fmt::format("{} rows after {} of {} announced rows", rows.rows, rows_, *announced_),
+            "announce as many rows as will be written");
     rows_ += rows.rows;
     if (rows.contiguous()) {
         file_->write(rows.data, rows.rows * rows.cols * sizeof(float));
@@ -144,9 +149,10 @@ void NpyWriter::write(ConstBatchView rows) {
 }
 
 void NpyWriter::commit() {
-    if (announced_)
-        ensure(rows_ == *announced_, "as many rows as the header announced");
-    else
+    if (announced_ && rows_ != *announced_)
+        fail_usage(fmt::format("{} of {} announced rows were written", rows_, *announced_),
+                   "announce as many rows as will be written");
+    if (!announced_)
         // Padding makes the headers of any number of rows equally long.
         file_->rewrite_start(make_npy_header("<f4", std::array{rows_, cols_}));
     file_->commit();

@@ -34,7 +34,7 @@ std::vector<fs::path> list_pictures(const fs::path& folder, std::vector<std::str
     std::error_code code;
     if (!fs::is_directory(folder, code))
         fail_io(fmt::format("'{}' is not a folder", folder.string()),
-                "set problem.path to a folder of JPEG or PNG pictures");
+                "set PatchSpec::folder to a folder of JPEG or PNG pictures");
     std::vector<fs::path> files;
     fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied,
                                         code);
@@ -134,18 +134,22 @@ Draw draw_from(const std::vector<fs::path>& pictures, const fs::path& folder, co
 /// What to do about it depends on why there are so few.
 std::string too_few_hint(const std::vector<fs::path>& pictures, std::size_t usable,
                          const std::vector<std::string>& skipped) {
-    if (pictures.empty()) return "set problem.path to a folder of JPEG or PNG pictures";
+    if (pictures.empty()) return "set PatchSpec::folder to a folder of JPEG or PNG pictures";
     const bool small = std::any_of(skipped.begin(), skipped.end(),
                                    [](const std::string& why) { return why.ends_with(kTooSmall); });
-    if (usable == 0 && small) return "give larger pictures, or lower problem.patch";
+    if (usable == 0 && small) return "give larger pictures, or lower PatchSpec::side";
     if (usable == 0) return "give pictures that are not damaged";
-    return "add pictures, raise problem.patches, or lower problem.train and problem.test";
+    return "add pictures, raise PatchSpec::per_image, or lower PatchSpec::train and "
+           "PatchSpec::test";
 }
 
 }  // namespace
 
 PatchSet draw_patches(const PatchSpec& spec, std::uint64_t seed) {
-    ensure(spec.side > 0 && spec.per_image > 0, "patches of some size and number");
+    if (spec.side == 0 || spec.per_image == 0)
+        fail_usage(fmt::format("{} patches per picture of {} x {} pixels", spec.per_image,
+                               spec.side, spec.side),
+                   "set PatchSpec::side and PatchSpec::per_image to at least 1");
     const fs::path folder = pictures_folder(spec.folder);
     PatchSet set;
     const std::vector<fs::path> pictures = list_pictures(folder, set.skipped);
@@ -184,7 +188,10 @@ PatchSet draw_patches(const PatchSpec& spec, std::uint64_t seed) {
 }
 
 std::vector<std::size_t> patch_places(std::size_t length, std::size_t side, std::size_t stride) {
-    ensure(side <= length && stride > 0, "a picture of at least a patch");
+    if (side == 0 || side > length || stride == 0)
+        fail_usage(fmt::format("patches of {} pixels every {} pixels do not cover {} pixels", side,
+                               stride, length),
+                   "give a picture of at least one patch, and a stride of at least 1");
     std::vector<std::size_t> places;
     for (std::size_t at = 0; at + side < length; at += stride) places.push_back(at);
     places.push_back(length - side);
@@ -195,6 +202,10 @@ PatchMosaic::PatchMosaic(std::size_t height, std::size_t width, std::size_t side
     : sum_(height, width), count_(height, width), side_(side) {}
 
 void PatchMosaic::add(std::size_t top, std::size_t left, std::span<const float> patch) {
+    if (patch.size() != side_ * side_ || top + side_ > sum_.rows() || left + side_ > sum_.cols())
+        fail_usage(fmt::format("a patch of {} pixels at row {}, column {} of a picture of {} x {}",
+                               patch.size(), top, left, sum_.cols(), sum_.rows()),
+                   fmt::format("give {0} x {0} pixels within the picture", side_));
     for (std::size_t i = 0; i < side_; ++i)
         for (std::size_t j = 0; j < side_; ++j) {
             sum_(top + i, left + j) += patch[i * side_ + j];

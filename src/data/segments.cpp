@@ -127,7 +127,8 @@ void split_artefacts(const SegmentSpec& spec, std::size_t length, std::uint64_t 
 
 }  // namespace
 
-void find_segments(const fs::path& folder, SegmentSpec& spec) {
+void find_segments(SegmentSpec& spec) {
+    const fs::path& folder = spec.folder;
     const auto in_folder = [&](const std::string& name) { return (folder / name).string(); };
     const auto ids_of = [&](const std::string& name) {
         return fs::exists(folder / (name + "_source_ids.npy")) ? in_folder(name + "_source_ids.npy")
@@ -135,9 +136,10 @@ void find_segments(const fs::path& folder, SegmentSpec& spec) {
     };
     if (spec.clean.empty()) {
         if (folder.empty())
-            fail_usage("a problem of signals needs segments",
-                       "set problem.x = \"segments.npy\", or problem.path to a folder that holds "
-                       "EEG_all_epochs.npy");
+            fail_usage(
+                "a problem of signals needs segments",
+                "set SegmentSpec::clean = \"segments.npy\", or SegmentSpec::folder to a folder "
+                "that holds EEG_all_epochs.npy");
         spec.clean = in_folder("EEG_all_epochs.npy");
         if (spec.clean_ids.empty()) spec.clean_ids = ids_of("EEG");
     }
@@ -150,12 +152,12 @@ void find_segments(const fs::path& folder, SegmentSpec& spec) {
     const std::string name = parse_name(names, spec.artefact, "artefact");
     if (folder.empty())
         fail_usage(fmt::format("artefact '{}' is looked for in a folder", spec.artefact),
-                   "set problem.path to it, or problem.artefact to a file");
+                   "set SegmentSpec::folder to it, or SegmentSpec::artefact to a file");
     spec.artefact = in_folder(name + "_all_epochs.npy");
     // Where the segments are missing too, that is told first, by who reads them.
     if (!fs::exists(spec.artefact) && fs::exists(array_file(spec.clean)))
         fail_io(fmt::format("cannot open '{}': there is no such file", spec.artefact),
-                "set problem.artefact to a file of artefacts, or to \"none\" to do without");
+                "set SegmentSpec::artefact to a file of artefacts, or to \"none\" to do without");
     if (spec.artefact_ids.empty()) spec.artefact_ids = ids_of(name);
 }
 
@@ -165,7 +167,8 @@ SegmentSet read_segments(const SegmentSpec& spec, std::uint64_t seed) {
     const Stream stream(seed, Purpose::split, 2);
     if (spec.split_by_recording && spec.clean_ids.empty())
         fail_usage("a split by recording needs to know which recording each segment is of",
-                   "set problem.ids = \"ids.npy\", or problem.split = \"row\"");
+                   "set SegmentSpec::clean_ids = \"ids.npy\", or "
+                   "SegmentSpec::split_by_recording = false");
     const Split split = spec.split_by_recording
                             ? split_recordings(read_ids(spec.clean_ids, clean.rows(), spec.clean),
                                                wanted, spec.train || spec.test, stream)
@@ -181,7 +184,7 @@ SegmentSet read_segments(const SegmentSpec& spec, std::uint64_t seed) {
                                                  split.train_recordings + split.test_recordings)
                                    : "",
                                wanted.train, wanted.test),
-                   "lower problem.train or problem.test, or give more segments");
+                   "lower SegmentSpec::train or SegmentSpec::test, or give more segments");
     SegmentSet set;
     set.train = pick_rows(clean, split.train);
     set.test = pick_rows(clean, split.test);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "pibinn/error.hpp"
 
 namespace pibinn {
@@ -16,10 +18,14 @@ double sparsity(const Model& model) {
 
 std::optional<double> overlap(const Model& model, const Structure& physics) {
     const Structure& own = model.op.structure();
-    ensure(model.spec.architecture == Architecture::unrolled &&
-               own.kind() == StructureKind::dense && own.rows() == physics.rows() &&
-               own.cols() == physics.cols(),
-           "zeros overlap in an unrolled dense model of the same operator");
+    if (model.spec.architecture != Architecture::unrolled || own.kind() != StructureKind::dense)
+        fail_usage(fmt::format("overlap of an {} model of structure {}",
+                               to_string(model.spec.architecture), to_string(own.kind())),
+                   "only an unrolled dense model has links off the physics");
+    if (own.rows() != physics.rows() || own.cols() != physics.cols())
+        fail_usage(fmt::format("the model is {} x {}, the structure {} x {}", own.rows(),
+                               own.cols(), physics.rows(), physics.cols()),
+                   "give the structure of the model's own operator");
     // A dense matrix has its links column by column.
     std::vector<bool> allowed(own.links(), false);
     physics.for_each_link([&](std::size_t row, std::size_t col, std::size_t) {

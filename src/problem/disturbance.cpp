@@ -23,7 +23,9 @@ double energy(std::span<const float> values) {
 void disturb(const Disturbance& disturbance, BatchView x, std::uint64_t seed, Purpose purpose,
              std::uint64_t first, ThreadPool& pool) {
     const Batch& artefacts = disturbance.artefacts;
-    ensure(artefacts.rows() == 0 || artefacts.cols() == x.cols, "artefacts are as long as signals");
+    if (artefacts.rows() > 0 && artefacts.cols() != x.cols)
+        fail_usage(fmt::format("artefacts have {} entries, signals {}", artefacts.cols(), x.cols),
+                   "give artefacts that are as long as the signals");
     if (disturbance.none()) return;
     pool.run_chunks(x.rows, kRowsPerTask, [&](std::size_t, std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {

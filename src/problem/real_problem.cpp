@@ -24,8 +24,9 @@ Structure structure_of(const SensingSpec& spec, std::size_t m, std::size_t n) {
         fail_usage("nobody can draw a mask", "give the operator as a file, or use dense or blocks");
     const std::size_t u = spec.blocks;
     if (u == 0 || m % u != 0 || n % u != 0)
-        fail_usage(fmt::format("{} equal blocks do not tile an operator of {} x {}", u, m, n),
-                   "choose problem.repeat and problem.m so that it divides both sides");
+        fail_usage(
+            fmt::format("{} equal blocks do not tile an operator of {} x {}", u, m, n),
+            "choose SensingSpec::blocks and SensingSpec::m so that the blocks divide both sides");
     if (spec.structure == StructureKind::repeated) return Structure::repeated(m / u, n / u, u);
     const std::vector<std::pair<std::size_t, std::size_t>> shapes(u, {m / u, n / u});
     return Structure::blocks(shapes);
@@ -68,9 +69,11 @@ Operator sensing_operator(const SensingSpec& spec, const Basis& basis, std::size
     Operator op = raw_operator(spec, n, seed);
     if (!spec.on_signals || basis.is_identity()) return op;
     if (op.structure().kind() != StructureKind::dense)
-        fail_usage(fmt::format("a basis mixes what a structure of {} keeps apart",
-                               to_string(op.structure().kind())),
-                   "set problem.structure = \"dense\", or let a drawn operator sense coefficients");
+        fail_usage(
+            fmt::format("a basis mixes what a structure of {} keeps apart",
+                        to_string(op.structure().kind())),
+            "set SensingSpec::structure = StructureKind::dense, or let a drawn operator sense "
+            "coefficients");
     // A = Phi Psi: row by row, the coefficients of what a measurement looks at.
     return Operator::from_dense(basis.to_coefficients(op.to_dense(), pool));
 }

@@ -49,7 +49,7 @@ void SignalDomain::fit(ConstBatchView train, std::string_view where) {
         fail_input(fmt::format("'{}': all training values are {:.4g}, so zscore has no deviation "
                                "to divide by",
                                where, mean),
-                   "give signals that differ, or set problem.normalize = \"none\"");
+                   "give signals that differ, or set SignalDomain::normalize = Normalize::none");
 }
 
 Batch SignalDomain::to_coefficients(ConstBatchView signals, ThreadPool& pool,

@@ -51,7 +51,8 @@ protected:
     SegmentSpec found(const std::string& artefact) {
         SegmentSpec spec;
         spec.artefact = artefact;
-        find_segments(folder.path(), spec);
+        spec.folder = folder.path();
+        find_segments(spec);
         spec.split_by_recording = true;
         return spec;
     }
