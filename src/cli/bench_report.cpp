@@ -7,7 +7,7 @@
 #include <cblas.h>
 #include <fmt/format.h>
 
-#include "report/table.hpp"
+#include "core/table.hpp"
 
 namespace pibinn::cli {
 

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "cli/console.hpp"
-#include "report/numbers.hpp"
-#include "report/table.hpp"
+#include "core/numbers.hpp"
+#include "core/table.hpp"
 #include "theory/certificate_json.hpp"
 
 namespace pibinn::cli {

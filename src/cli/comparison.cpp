@@ -7,11 +7,11 @@
 #include <fmt/format.h>
 
 #include "cli/stopwatch.hpp"
+#include "core/numbers.hpp"
+#include "core/table.hpp"
 #include "pibinn/linear.hpp"
 #include "pibinn/omp.hpp"
 #include "pibinn/recoverer.hpp"
-#include "report/numbers.hpp"
-#include "report/table.hpp"
 
 namespace pibinn::cli {
 

@@ -3,11 +3,11 @@
 #include "cli/arrays.hpp"
 #include "cli/options.hpp"
 #include "cli/stopwatch.hpp"
+#include "core/numbers.hpp"
+#include "core/table.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/metrics.hpp"
 #include "pibinn/recoverer.hpp"
-#include "report/numbers.hpp"
-#include "report/table.hpp"
 
 namespace pibinn::cli {
 

@@ -10,10 +10,10 @@
 #include "cli/model_text.hpp"
 #include "cli/options.hpp"
 #include "cli/pattern_file.hpp"
+#include "core/numbers.hpp"
 #include "pibinn/array.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/model.hpp"
-#include "report/numbers.hpp"
 #include "theory/certificate_json.hpp"
 
 namespace pibinn::cli {

@@ -10,12 +10,12 @@
 #include "cli/model_text.hpp"
 #include "cli/pattern_file.hpp"
 #include "core/file.hpp"
+#include "core/numbers.hpp"
+#include "core/table.hpp"
 #include "pibinn/array.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/npy.hpp"
 #include "pibinn/structure_finder.hpp"
-#include "report/numbers.hpp"
-#include "report/table.hpp"
 
 namespace pibinn::cli {
 

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "report/numbers.hpp"
-#include "report/table.hpp"
+#include "core/numbers.hpp"
+#include "core/table.hpp"
 
 namespace pibinn::cli {
 

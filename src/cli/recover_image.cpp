@@ -8,13 +8,13 @@
 
 #include "cli/arrays.hpp"
 #include "cli/options.hpp"
+#include "core/numbers.hpp"
+#include "core/table.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/image_metrics.hpp"
 #include "pibinn/patches.hpp"
 #include "pibinn/problem.hpp"
 #include "pibinn/recoverer.hpp"
-#include "report/numbers.hpp"
-#include "report/table.hpp"
 
 namespace pibinn::cli {
 

@@ -10,9 +10,9 @@
 #include "cli/problem_source.hpp"
 #include "cli/real_source.hpp"
 #include "cli/run_folder.hpp"
+#include "core/numbers.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/version.hpp"
-#include "report/numbers.hpp"
 
 namespace pibinn::cli {
 

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/table.hpp"
 #include "report/plot.hpp"
-#include "report/table.hpp"
 
 namespace pibinn {
 

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "core/numbers.hpp"
+#include "core/table.hpp"
 #include "pibinn/model.hpp"
 #include "report/html.hpp"
-#include "report/numbers.hpp"
-#include "report/table.hpp"
 
 namespace pibinn {
 

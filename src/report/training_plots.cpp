@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "report/numbers.hpp"
+#include "core/numbers.hpp"
 
 namespace pibinn {
 

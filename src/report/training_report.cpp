@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "core/numbers.hpp"
 #include "report/html.hpp"
-#include "report/numbers.hpp"
 #include "report/training_plots.hpp"
 
 namespace pibinn {

@@ -7,9 +7,9 @@
 
 #include <gtest/gtest.h>
 
+#include "core/numbers.hpp"
 #include "pibinn/error.hpp"
 #include "report/helpers.hpp"
-#include "report/numbers.hpp"
 #include "report/svg.hpp"
 
 namespace pibinn {

@@ -1,4 +1,4 @@
-#include "report/numbers.hpp"
+#include "core/numbers.hpp"
 
 #include <algorithm>
 #include <cmath>
