@@ -17,14 +17,29 @@ enum class StructureKind { dense, repeated, blocks, mask };
 std::string_view to_string(StructureKind kind);
 StructureKind parse_structure_kind(std::string_view name);
 
-/// One diagonal block of the m x n matrix; its links are numbered from `first_link` on.
+/// One diagonal block of the m x n matrix, or a whole mask. Its links are numbered column by
+/// column, from `first_link` on.
 struct Block {
     std::size_t row = 0;
     std::size_t col = 0;
     std::size_t rows = 0;
     std::size_t cols = 0;
     std::size_t first_link = 0;
-    bool operator==(const Block&) const = default;
+    /// The pattern of a mask, as in Structure::mask; both empty for a full block. The structure
+    /// owns them.
+    std::span<const std::uint32_t> offsets = {};
+    std::span<const std::uint32_t> row_indices = {};
+
+    bool full() const { return offsets.empty(); }
+    std::size_t links() const { return full() ? rows * cols : row_indices.size(); }
+    /// The links of column j are column_begin(j) .. column_begin(j + 1) - 1, counted from
+    /// `first_link`.
+    std::size_t column_begin(std::size_t j) const { return full() ? j * rows : offsets[j]; }
+    /// The same place and shape; patterns are compared by Structure.
+    bool operator==(const Block& other) const {
+        return row == other.row && col == other.col && rows == other.rows && cols == other.cols &&
+               first_link == other.first_link;
+    }
 };
 
 /// Which links of an m x n matrix exist. Off-structure weights do not exist: they are not stored,
@@ -53,8 +68,13 @@ public:
     std::size_t links() const { return links_; }    ///< values stored: one block's for `repeated`
     std::size_t repeat() const { return repeat_; }  ///< u; 1 unless `repeated`
 
-    /// The diagonal blocks of one repetition; empty for `mask`.
-    std::span<const Block> diagonal() const { return blocks_; }
+    /// The blocks of one repetition that never meet: those on the diagonal, or one that is the
+    /// whole mask.
+    std::span<const Block> parts() const { return blocks_; }
+    /// The same without a mask, which has no full blocks.
+    std::span<const Block> diagonal() const {
+        return pattern_ ? std::span<const Block>{} : std::span<const Block>(blocks_);
+    }
     /// The pattern of `mask`; empty otherwise.
     std::span<const std::uint32_t> offsets() const;
     std::span<const std::uint32_t> row_indices() const;
@@ -83,19 +103,15 @@ private:
 
 template <class Visit>
 void Structure::for_each_link(Visit&& visit) const {
-    if (kind_ == StructureKind::mask) {
-        for (std::size_t j = 0; j < cols_; ++j)
-            for (std::size_t l = pattern_->offsets[j]; l < pattern_->offsets[j + 1]; ++l)
-                visit(std::size_t{pattern_->rows[l]}, j, l);
-        return;
-    }
     const std::size_t m = rows_ / repeat_;
     const std::size_t n = cols_ / repeat_;
     for (std::size_t u = 0; u < repeat_; ++u)
         for (const Block& b : blocks_)
             for (std::size_t j = 0; j < b.cols; ++j)
-                for (std::size_t i = 0; i < b.rows; ++i)
-                    visit(u * m + b.row + i, u * n + b.col + j, b.first_link + j * b.rows + i);
+                for (std::size_t l = b.column_begin(j); l < b.column_begin(j + 1); ++l) {
+                    const std::size_t i = b.full() ? l - j * b.rows : b.row_indices[l];
+                    visit(u * m + b.row + i, u * n + b.col + j, b.first_link + l);
+                }
 }
 
 }  // namespace pibinn

@@ -6,26 +6,12 @@
 #include <span>
 #include <vector>
 
+#include "algebra/quantiser.hpp"
 #include "pibinn/activation.hpp"
 #include "pibinn/matrix.hpp"
 #include "pibinn/structure.hpp"
 
 namespace pibinn {
-
-/// One diagonal block of links, or a whole mask, as the passes see it. `values` has one number a
-/// link, column by column.
-struct LinkBlock {
-    std::size_t m = 0;
-    std::size_t n = 0;
-    std::span<const std::uint32_t> offsets;  ///< of a mask; empty for a full block
-    std::span<const std::uint32_t> rows;
-
-    bool full() const { return offsets.empty(); }
-    std::size_t links() const { return full() ? m * n : rows.size(); }
-};
-
-/// The blocks of one repetition of a structure; a mask is one block of its own.
-std::vector<LinkBlock> link_blocks(const Structure& structure);
 
 /// What one unrolled layer does beside its links (r_k, z_k, x_k).
 struct LayerScalars {
@@ -94,14 +80,6 @@ public:
                             std::span<float> dw, Into into) = 0;
 };
 
-/// How latent weights become effective ones.
-struct Quantiser {
-    enum class Levels { real, sign, ternary };
-    enum class Scale { none, global, layer, channel };
-    Levels levels = Levels::real;
-    Scale scale = Scale::none;
-};
-
 struct AdamStep {
     float rate = 1e-3F;
     float beta1 = 0.9F;
@@ -120,7 +98,7 @@ public:
     /// backend.
     virtual std::size_t rows_per_pass() const = 0;
 
-    virtual std::unique_ptr<UnrolledPass> unrolled_pass(const LinkBlock& block,
+    virtual std::unique_ptr<UnrolledPass> unrolled_pass(const Block& block,
                                                         std::span<const float> operator_values,
                                                         std::size_t layers, std::size_t rows) = 0;
     /// Widths: the input's, then each layer's.
@@ -129,7 +107,7 @@ public:
 
     /// Effective weights of one layer; `scale` is the global one, `scales` receives the layer's own
     /// (one, or one a column) where the kind has such.
-    virtual void quantise(const Quantiser& quantiser, std::span<const LinkBlock> blocks,
+    virtual void quantise(const Quantiser& quantiser, const Structure& structure,
                           std::span<const float> latent, float scale, std::span<float> effective,
                           std::span<float> scales) = 0;
     virtual void adam(const AdamStep& step, std::span<float> values,

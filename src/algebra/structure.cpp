@@ -1,7 +1,6 @@
 #include "pibinn/structure.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include <fmt/format.h>
 
@@ -55,7 +54,7 @@ Structure Structure::repeated(std::size_t m, std::size_t n, std::size_t u) {
     s.cols_ = n * u;
     s.links_ = m * n;
     s.repeat_ = u;
-    s.blocks_ = {Block{0, 0, m, n, 0}};
+    s.blocks_ = {Block{.rows = m, .cols = n}};
     return s;
 }
 
@@ -66,7 +65,8 @@ Structure Structure::blocks(std::span<const std::pair<std::size_t, std::size_t>>
     s.kind_ = StructureKind::blocks;
     for (const auto& [m, n] : shapes) {
         require_size(m, n);
-        s.blocks_.push_back(Block{s.rows_, s.cols_, m, n, s.links_});
+        s.blocks_.push_back(
+            {.row = s.rows_, .col = s.cols_, .rows = m, .cols = n, .first_link = s.links_});
         s.rows_ += m;
         s.cols_ += n;
         s.links_ += m * n;
@@ -105,6 +105,8 @@ Structure Structure::mask(std::size_t m, std::size_t n, std::vector<std::uint32_
     s.cols_ = n;
     s.links_ = rows.size();
     s.pattern_ = std::make_shared<const Pattern>(Pattern{std::move(offsets), std::move(rows)});
+    s.blocks_ = {Block{
+        .rows = m, .cols = n, .offsets = s.pattern_->offsets, .row_indices = s.pattern_->rows}};
     return s;
 }
 

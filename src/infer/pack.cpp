@@ -176,13 +176,12 @@ std::vector<PackedPart> pack_parts(const Model& model, const SignLayout& layout)
     const bool channel = spec.weights == WeightKind::one_bit_channel;
     std::vector<PackedPart> parts;
     const std::vector<EntryUnits> units = entry_units(model);
-    std::size_t row = 0, col = 0, first_link = 0;
-    for (const LinkBlock& block : link_blocks(model.op.structure())) {
+    for (const Block& block : model.op.structure().parts()) {
         PackedPart& part = parts.emplace_back();
-        part.m = block.m;
-        part.n = block.n;
-        part.row = row;
-        part.col = col;
+        part.m = block.rows;
+        part.n = block.cols;
+        part.row = block.row;
+        part.col = block.col;
         part.activation = spec.activation;
         part.residual_threshold = spec.update.residual_threshold;
         part.plain = !spec.update.momentum && !spec.update.onsager && spec.delta == 1;
@@ -193,18 +192,18 @@ std::vector<PackedPart> pack_parts(const Model& model, const SignLayout& layout)
         const std::size_t lanes = layout.word_bits == 16 ? 2 * kPad : kPad;
         part.stride = (part.n + lanes - 1) / lanes * lanes;
         part.offsets.assign(block.offsets.begin(), block.offsets.end());
-        part.rows.assign(block.rows.begin(), block.rows.end());
-        pack_operator(model.op.values().subspan(first_link, block.links()), part);
+        part.rows.assign(block.row_indices.begin(), block.row_indices.end());
+        pack_operator(model.op.values().subspan(block.first_link, block.links()), part);
         part.signs.resize(spec.layers * part.planes * part.plane_size());
         if (channel) part.channel_scales.resize(spec.layers * part.stride);
         for (std::size_t k = 0; k < spec.layers; ++k) {
             const auto weights =
-                std::span<const float>(model.weights[k]).subspan(first_link, block.links());
+                std::span<const float>(model.weights[k]).subspan(block.first_link, block.links());
             PackedLayer& layer = part.layers.emplace_back(layer_numbers(model, k, part, units));
             if (channel)
                 for (std::size_t j = 0; j < part.n; ++j) {
-                    const std::size_t begin = block.full() ? j * part.m : part.offsets[j];
-                    const std::size_t end = block.full() ? begin + part.m : part.offsets[j + 1];
+                    const std::size_t begin = block.column_begin(j);
+                    const std::size_t end = block.column_begin(j + 1);
                     part.channel_scales[k * part.stride + j] =
                         layer.scale * largest(weights.subspan(begin, end - begin));
                 }
@@ -218,9 +217,6 @@ std::vector<PackedPart> pack_parts(const Model& model, const SignLayout& layout)
             else
                 pack_mask(weights, part, signs);
         }
-        row += block.m;
-        col += block.n;
-        first_link += block.links();
     }
     return parts;
 }

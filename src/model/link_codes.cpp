@@ -43,22 +43,10 @@ private:
 /// Calls visit(layer k, first link, end) for every run of links that shares one scale, in the order
 /// in which scales are stored.
 template <class Visit>
-void for_each_scale_run(WeightKind kind, const ParameterLayout& layout, Visit&& visit) {
-    for (std::size_t k = 1; k <= layout.layers(); ++k) {
-        const Structure& s = layout.structure(k);
-        if (quantiser_of(kind).scale != Quantiser::Scale::channel) {
-            visit(k, std::size_t{0}, s.links());
-            continue;
-        }
-        std::size_t at = 0;
-        for (const LinkBlock& block : link_blocks(s))
-            for (std::size_t j = 0; j < block.n; ++j) {
-                const std::size_t length =
-                    block.full() ? block.m : block.offsets[j + 1] - block.offsets[j];
-                visit(k, at, at + length);
-                at += length;
-            }
-    }
+void for_each_run(WeightKind kind, const ParameterLayout& layout, Visit&& visit) {
+    for (std::size_t k = 1; k <= layout.layers(); ++k)
+        for_each_scale_run(quantiser_of(kind).scale, layout.structure(k),
+                           [&](std::size_t begin, std::size_t end) { visit(k, begin, end); });
 }
 
 }  // namespace
@@ -70,7 +58,7 @@ LinkCodes pack_links(const Model& model) {
     const ParameterLayout layout(model.spec, model.op.structure());
     LinkCodes codes;
     BitWriter writer(width * layout.weights_size());
-    for_each_scale_run(kind, layout, [&](std::size_t k, std::size_t begin, std::size_t end) {
+    for_each_run(kind, layout, [&](std::size_t k, std::size_t begin, std::size_t end) {
         float scale = 0;
         for (std::size_t l = begin; l < end; ++l)
             scale = std::max(scale, std::abs(model.weights[k - 1][l]));
@@ -93,7 +81,7 @@ void unpack_links(std::span<const std::uint8_t> bits, std::span<const float> sca
     const bool one_scale = quantiser_of(kind).scale == Quantiser::Scale::global;
     const ParameterLayout layout(model.spec, model.op.structure());
     std::size_t runs = 0;
-    for_each_scale_run(kind, layout, [&](std::size_t, std::size_t, std::size_t) { ++runs; });
+    for_each_run(kind, layout, [&](std::size_t, std::size_t, std::size_t) { ++runs; });
     const std::size_t expected_scales = one_scale ? 1 : runs;
     if (scales.size() != expected_scales)
         fail_input(
@@ -107,7 +95,7 @@ void unpack_links(std::span<const std::uint8_t> bits, std::span<const float> sca
         model.weights.emplace_back(layout.structure(k).links());
     BitReader reader(bits);
     std::size_t run = 0;
-    for_each_scale_run(kind, layout, [&](std::size_t k, std::size_t begin, std::size_t end) {
+    for_each_run(kind, layout, [&](std::size_t k, std::size_t begin, std::size_t end) {
         const float scale = scales[one_scale ? 0 : run++];
         for (std::size_t l = begin; l < end; ++l) {
             const unsigned code = reader.get(width);

@@ -66,10 +66,9 @@ void make_effective(WeightKind kind, const ParameterStore& latent, ParameterStor
     const float scale = latent.scale().empty() ? 0.0F : latent.scale()[0];
     std::vector<float> scales;
     for (std::size_t k = 1; k <= layout.layers(); ++k) {
-        const auto blocks = link_blocks(layout.structure(k));
         scales.resize(scales_per_layer(kind, layout.structure(k)));
-        backend.quantise(quantiser_of(kind), blocks, latent.weights(k), scale, effective.weights(k),
-                         scales);
+        backend.quantise(quantiser_of(kind), layout.structure(k), latent.weights(k), scale,
+                         effective.weights(k), scales);
     }
     const auto rest = latent.values().subspan(layout.weights_size());
     std::copy(rest.begin(), rest.end(), effective.values().begin() + layout.weights_size());

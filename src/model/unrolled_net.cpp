@@ -3,27 +3,16 @@
 namespace pibinn {
 
 UnrolledNet::UnrolledNet(const NetworkSpec& spec, const Operator& op, Backend& backend)
-    : Network(spec, op, backend), operator_values_(op.values().begin(), op.values().end()) {
-    // The layout keeps the structure, and with it the mask's pattern, alive.
-    std::size_t row = 0;
-    std::size_t col = 0;
-    std::size_t link = 0;
-    for (const LinkBlock& block : link_blocks(layout_->structure(1))) {
-        parts_.push_back({block, row, col, link});
-        row += block.m;
-        col += block.n;
-        link += block.links();
-    }
-}
+    : Network(spec, op, backend), operator_values_(op.values().begin(), op.values().end()) {}
 
 void UnrolledNet::open_slots(std::size_t slots) {
     while (passes_.size() < slots) {
         auto& slot = passes_.emplace_back();
-        for (const Part& part : parts_)
-            slot.push_back(backend_.unrolled_pass(part.links,
-                                                  std::span<const float>(operator_values_)
-                                                      .subspan(part.first_link, part.links.links()),
-                                                  spec_.layers, backend_.rows_per_pass()));
+        for (const Block& block : blocks())
+            slot.push_back(backend_.unrolled_pass(
+                block,
+                std::span<const float>(operator_values_).subspan(block.first_link, block.links()),
+                spec_.layers, backend_.rows_per_pass()));
     }
 }
 
@@ -44,14 +33,14 @@ LayerScalars UnrolledNet::scalars(const ParameterStore& p, std::size_t k) const 
 
 void UnrolledNet::forward_rows(std::size_t slot, const ParameterStore& effective, ConstBatchView y,
                                const Emit& emit) {
-    for (std::size_t b = 0; b < parts_.size(); ++b) {
-        const Part& part = parts_[b];
+    for (std::size_t b = 0; b < blocks().size(); ++b) {
+        const Block& block = blocks()[b];
         UnrolledPass& pass = *passes_[slot][b];
-        pass.start(y.col_range(part.row, part.row + part.links.m));
+        pass.start(y.col_range(block.row, block.row + block.rows));
         for (std::size_t k = 1; k <= spec_.layers; ++k) {
             pass.forward(k, scalars(effective, k),
-                         effective.weights(k).subspan(part.first_link, part.links.links()));
-            emit(k, part.col, pass.x(k));
+                         effective.weights(k).subspan(block.first_link, block.links()));
+            emit(k, block.col, pass.x(k));
         }
     }
 }
@@ -62,13 +51,13 @@ double UnrolledNet::gradient_rows(std::size_t slot, const ParameterStore& effect
                                   Into into) {
     forward_rows(slot, effective, y, [](std::size_t, std::size_t, ConstBatchView) {});
     double total = 0;
-    for (std::size_t b = 0; b < parts_.size(); ++b) {
-        const Part& part = parts_[b];
+    for (std::size_t b = 0; b < blocks().size(); ++b) {
+        const Block& block = blocks()[b];
         UnrolledPass& pass = *passes_[slot][b];
-        total += pass.loss(loss, target.col_range(part.col, part.col + part.links.n), weights);
+        total += pass.loss(loss, target.col_range(block.col, block.col + block.cols), weights);
         for (std::size_t k = spec_.layers; k >= 1; --k) {
             const auto links = [&](auto span) {
-                return span.subspan(part.first_link, part.links.links());
+                return span.subspan(block.first_link, block.links());
             };
             const LayerScalarGradients g =
                 pass.backward(k, scalars(effective, k), links(effective.weights(k)),

@@ -19,19 +19,12 @@ protected:
     void open_slots(std::size_t slots) override;
 
 private:
-    /// One block of links and where it stands in a row and in the flat weights of a layer.
-    struct Part {
-        LinkBlock links;
-        std::size_t row = 0;
-        std::size_t col = 0;
-        std::size_t first_link = 0;
-    };
-
+    /// The layout keeps the structure, and with it the pattern of a mask, alive.
+    std::span<const Block> blocks() const { return layout_->structure(1).parts(); }
     LayerScalars scalars(const ParameterStore& effective, std::size_t k) const;
 
-    std::vector<Part> parts_;
     AlignedBuffer<float> operator_values_;
-    std::vector<std::vector<std::unique_ptr<UnrolledPass>>> passes_;  ///< [slot][part]
+    std::vector<std::vector<std::unique_ptr<UnrolledPass>>> passes_;  ///< [slot][block]
 };
 
 }  // namespace pibinn

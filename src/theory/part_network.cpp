@@ -38,10 +38,7 @@ std::vector<double> one_a_layer(const std::vector<float>& values, std::size_t la
 
 }  // namespace
 
-std::vector<Block> blocks_of(const Structure& s) {
-    if (s.kind() == StructureKind::mask) return {Block{0, 0, s.rows(), s.cols(), 0}};
-    return {s.diagonal().begin(), s.diagonal().end()};
-}
+std::vector<Block> blocks_of(const Structure& s) { return {s.parts().begin(), s.parts().end()}; }
 
 std::vector<PartNetwork> part_networks(const Model& model) {
     require_certifiable(model.spec);

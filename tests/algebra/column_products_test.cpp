@@ -59,11 +59,14 @@ protected:
 
     ColumnProductsOf()
         : pattern_(GetParam().shape),
-          block_{GetParam().shape.m, GetParam().shape.n, pattern_.offsets, pattern_.rows},
+          block_{.rows = GetParam().shape.m,
+                 .cols = GetParam().shape.n,
+                 .offsets = pattern_.offsets,
+                 .row_indices = pattern_.rows},
           products_(block_),
           rows_(GetParam().shape.rows),
           links_(draw(block_.links())),
-          whole_(block_.m, block_.n),
+          whole_(block_.rows, block_.cols),
           columns_(products_.size()),
           by_row_(products_.size()),
           v_(rows_ * products_.m_stride()),
@@ -87,8 +90,8 @@ protected:
 
     ~ColumnProductsOf() override { hwy::GetChosenTarget().DeInit(); }
 
-    std::size_t m() const { return block_.m; }
-    std::size_t n() const { return block_.n; }
+    std::size_t m() const { return block_.rows; }
+    std::size_t n() const { return block_.cols; }
     float& v(std::size_t i, std::size_t r) { return v_[i * products_.m_stride() + r]; }
     float& c(std::size_t i, std::size_t j) { return c_[i * products_.n_stride() + j]; }
     double w(std::size_t r, std::size_t j) const { return whole_(r, j); }
@@ -99,7 +102,7 @@ protected:
                 for (std::size_t r = 0; r < m(); ++r) visit(r, j, j * m() + r);
             else
                 for (std::size_t l = block_.offsets[j]; l < block_.offsets[j + 1]; ++l)
-                    visit(std::size_t{block_.rows[l]}, j, l);
+                    visit(std::size_t{block_.row_indices[l]}, j, l);
     }
     Supports supports() const { return {indices_.data(), starts_.data()}; }
     double dot(std::size_t i, std::size_t j) {
@@ -122,7 +125,7 @@ private:
 
 protected:
     Pattern pattern_;
-    LinkBlock block_;
+    Block block_;
     ColumnProducts products_;
     std::size_t rows_;
     Rows links_;

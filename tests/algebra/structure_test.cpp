@@ -64,7 +64,7 @@ TEST(Structure, BlocksFollowEachOtherOnTheDiagonal) {
     EXPECT_EQ(s.cols(), 3u);
     EXPECT_EQ(s.links(), 4u);
     ASSERT_EQ(s.diagonal().size(), 2u);
-    EXPECT_EQ(s.diagonal()[1], (Block{2, 1, 1, 2, 2}));
+    EXPECT_EQ(s.diagonal()[1], (Block{.row = 2, .col = 1, .rows = 1, .cols = 2, .first_link = 2}));
     EXPECT_EQ(links_of(s), (std::vector<Link>{{0, 0, 0}, {1, 0, 1}, {2, 1, 2}, {2, 2, 3}}));
 }
 
@@ -73,6 +73,33 @@ TEST(Structure, AMaskHasTheLinksItLists) {
     EXPECT_EQ(s.links(), 3u);
     EXPECT_TRUE(s.diagonal().empty());
     EXPECT_EQ(links_of(s), (std::vector<Link>{{0, 0, 0}, {2, 0, 1}, {1, 1, 2}}));
+}
+
+TEST(Structure, PartsOfABlockStructureAreItsDiagonal) {
+    const Structure s = blocks({{2, 1}, {1, 2}});
+    ASSERT_EQ(s.parts().size(), 2u);
+    for (const Block& b : s.parts()) EXPECT_TRUE(b.full());
+    EXPECT_EQ(s.parts()[1], s.diagonal()[1]);
+    EXPECT_EQ(s.parts()[1].links(), 2u);
+    EXPECT_EQ(s.parts()[1].column_begin(1), 1u);
+    EXPECT_EQ(Structure::repeated(2, 3, 4).parts().size(), 1u);
+}
+
+TEST(Structure, AMaskIsOnePartThatHasThePatternAlsoInACopy) {
+    const Structure copy = [] {
+        const Structure s = Structure::mask(3, 2, {0, 2, 3}, {0, 2, 1});
+        return Structure(s);
+    }();
+    ASSERT_EQ(copy.parts().size(), 1u);
+    const Block& b = copy.parts()[0];
+    EXPECT_FALSE(b.full());
+    EXPECT_EQ(b, (Block{.rows = 3, .cols = 2}));
+    EXPECT_EQ(b.links(), 3u);
+    EXPECT_EQ(b.column_begin(0), 0u);
+    EXPECT_EQ(b.column_begin(1), 2u);
+    EXPECT_EQ(b.column_begin(2), 3u);
+    EXPECT_EQ(std::vector<std::uint32_t>(b.row_indices.begin(), b.row_indices.end()),
+              (std::vector<std::uint32_t>{0, 2, 1}));
 }
 
 TEST(Structure, AHundredBlocksNeverBecomeABigMatrix) {

@@ -29,25 +29,12 @@ struct Named {
     }
 };
 
-/// The parts of a signal that are solved as signals of their own: repetitions and blocks.
-std::vector<Block> separate_parts(const Structure& s) {
-    if (s.kind() == StructureKind::mask) return {Block{0, 0, s.rows(), s.cols(), 0}};
-    std::vector<Block> parts;
-    for (std::size_t u = 0; u < s.repeat(); ++u)
-        for (Block b : s.diagonal()) {
-            b.row += u * s.rows() / s.repeat();
-            b.col += u * s.cols() / s.repeat();
-            parts.push_back(b);
-        }
-    return parts;
-}
-
-/// Runs one part of one signal: y = measurements part.row .., x_k written at part.col ..
-void solve_part(const NetworkSpec& spec, const Matrix<double>& a,
-                const std::vector<Matrix<double>>& w, const Named& named, const Block& part,
-                std::span<const double> y, std::size_t row, std::vector<Matrix<double>>& out) {
-    const std::size_t m = part.rows;
-    const std::size_t n = part.cols;
+/// Runs one block of one signal: y = measurements block.row .., x_k written at block.col ..
+void solve_block(const NetworkSpec& spec, const Matrix<double>& a,
+                 const std::vector<Matrix<double>>& w, const Named& named, const Block& block,
+                 std::span<const double> y, std::size_t row, std::vector<Matrix<double>>& out) {
+    const std::size_t m = block.rows;
+    const std::size_t n = block.cols;
     Vector x1(n), x2(n), r(m), r_before(m);
     for (std::size_t k = 1; k <= spec.layers; ++k) {
         const double beta = named.scalar("beta", k);
@@ -60,8 +47,8 @@ void solve_part(const NetworkSpec& spec, const Matrix<double>& a,
         }
         double mean_abs = 0;
         for (std::size_t i = 0; i < m; ++i) {
-            r[i] = omega * count / static_cast<double>(m) * r_before[i] - y[part.row + i];
-            for (std::size_t j = 0; j < n; ++j) r[i] += a(part.row + i, part.col + j) * v[j];
+            r[i] = omega * count / static_cast<double>(m) * r_before[i] - y[block.row + i];
+            for (std::size_t j = 0; j < n; ++j) r[i] += a(block.row + i, block.col + j) * v[j];
             mean_abs += std::abs(r[i]) / static_cast<double>(m);
         }
         const double theta =
@@ -69,9 +56,9 @@ void solve_part(const NetworkSpec& spec, const Matrix<double>& a,
         Vector x(n);
         for (std::size_t j = 0; j < n; ++j) {
             double z = spec.delta * v[j];
-            for (std::size_t i = 0; i < m; ++i) z -= w[k - 1](part.row + i, part.col + j) * r[i];
+            for (std::size_t i = 0; i < m; ++i) z -= w[k - 1](block.row + i, block.col + j) * r[i];
             x[j] = activate(spec.activation, z, theta);
-            out[k - 1](row, part.col + j) = x[j];
+            out[k - 1](row, block.col + j) = x[j];
         }
         x2 = x1;
         x1 = x;
@@ -101,10 +88,15 @@ std::vector<Matrix<double>> reference_layers(const NetworkSpec& spec, const Oper
         }
         return out;
     }
+    const Structure& s = op.structure();
     const Matrix<double> a = convert<double>(op.to_dense());
     for (std::size_t row = 0; row < y.rows(); ++row)
-        for (const Block& part : separate_parts(op.structure()))
-            solve_part(spec, a, w, named, part, y.row(row), row, out);
+        for (std::size_t u = 0; u < s.repeat(); ++u)
+            for (Block block : s.parts()) {
+                block.row += u * s.rows() / s.repeat();
+                block.col += u * s.cols() / s.repeat();
+                solve_block(spec, a, w, named, block, y.row(row), row, out);
+            }
     return out;
 }
 

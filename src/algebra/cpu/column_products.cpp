@@ -23,7 +23,7 @@ constexpr std::size_t kDenseDots = 28;
 
 }  // namespace
 
-ColumnProducts::ColumnProducts(const LinkBlock& block) : block_(block) {
+ColumnProducts::ColumnProducts(const Block& block) : block_(block) {
     if (!block.full()) mask_.emplace(block);
 }
 

@@ -16,12 +16,12 @@ namespace pibinn::cpu {
 /// (supports only) or the dense one (matrix product), whichever costs less.
 class ColumnProducts {
 public:
-    explicit ColumnProducts(const LinkBlock& block);
+    explicit ColumnProducts(const Block& block);
 
-    std::size_t m() const { return block_.m; }
-    std::size_t n() const { return block_.n; }
-    std::size_t m_stride() const { return padded(block_.m); }
-    std::size_t n_stride() const { return padded(block_.n); }
+    std::size_t m() const { return block_.rows; }
+    std::size_t n() const { return block_.cols; }
+    std::size_t m_stride() const { return padded(block_.rows); }
+    std::size_t n_stride() const { return padded(block_.cols); }
     /// Floats of a laid out block, in either layout.
     std::size_t size() const;
 
@@ -47,7 +47,7 @@ private:
     bool in_cache() const;
     ColumnArgs column_args(std::size_t rows, const Supports& s) const;
 
-    LinkBlock block_;
+    Block block_;
     std::optional<MaskProducts> mask_;  ///< of a block that is not full
 };
 

@@ -9,24 +9,6 @@ namespace pibinn {
 
 namespace {
 
-/// Calls visit(first link, last link + 1) for every group of links that shares one scale.
-template <class Visit>
-void for_each_scale(Quantiser::Scale scale, std::span<const LinkBlock> blocks, std::size_t links,
-                    Visit&& visit) {
-    if (scale != Quantiser::Scale::channel) {
-        visit(std::size_t{0}, links);
-        return;
-    }
-    std::size_t at = 0;
-    for (const LinkBlock& block : blocks)
-        for (std::size_t j = 0; j < block.n; ++j) {
-            const std::size_t length =
-                block.full() ? block.m : block.offsets[j + 1] - block.offsets[j];
-            visit(at, at + length);
-            at += length;
-        }
-}
-
 float mean_magnitude(std::span<const float> values) {
     double sum = 0;
     for (float v : values) sum += std::abs(v);
@@ -42,7 +24,7 @@ class CpuBackend final : public Backend {
 public:
     std::size_t rows_per_pass() const override { return 64; }
 
-    std::unique_ptr<UnrolledPass> unrolled_pass(const LinkBlock& block,
+    std::unique_ptr<UnrolledPass> unrolled_pass(const Block& block,
                                                 std::span<const float> operator_values,
                                                 std::size_t layers, std::size_t rows) override {
         return std::make_unique<cpu::CpuUnrolledPass>(block, operator_values, layers, rows);
@@ -53,15 +35,14 @@ public:
         return std::make_unique<cpu::CpuLinearPass>(widths, rows);
     }
 
-    void quantise(const Quantiser& q, std::span<const LinkBlock> blocks,
-                  std::span<const float> latent, float scale, std::span<float> effective,
-                  std::span<float> scales) override {
+    void quantise(const Quantiser& q, const Structure& structure, std::span<const float> latent,
+                  float scale, std::span<float> effective, std::span<float> scales) override {
         if (q.levels == Quantiser::Levels::real) {
             std::copy(latent.begin(), latent.end(), effective.begin());
             return;
         }
         std::size_t group = 0;
-        for_each_scale(q.scale, blocks, latent.size(), [&](std::size_t begin, std::size_t end) {
+        for_each_scale_run(q.scale, structure, [&](std::size_t begin, std::size_t end) {
             float s = scale;
             if (q.scale != Quantiser::Scale::global) {
                 s = mean_magnitude(latent.subspan(begin, end - begin));

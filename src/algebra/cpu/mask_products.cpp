@@ -9,14 +9,14 @@
 
 namespace pibinn::cpu {
 
-MaskProducts::MaskProducts(const LinkBlock& block)
-    : block_(block), offsets_(block.m + 1, 0), columns_(block.links()), links_(block.links()) {
-    for (const std::uint32_t row : block.rows) ++offsets_[row + 1];
+MaskProducts::MaskProducts(const Block& block)
+    : block_(block), offsets_(block.rows + 1, 0), columns_(block.links()), links_(block.links()) {
+    for (const std::uint32_t row : block.row_indices) ++offsets_[row + 1];
     std::partial_sum(offsets_.begin(), offsets_.end(), offsets_.begin());
     std::vector<std::uint32_t> next(offsets_.begin(), offsets_.end() - 1);
-    for (std::uint32_t j = 0; j < block.n; ++j)
+    for (std::uint32_t j = 0; j < block.cols; ++j)
         for (std::uint32_t l = block.offsets[j]; l < block.offsets[j + 1]; ++l) {
-            const std::uint32_t at = next[block.rows[l]]++;
+            const std::uint32_t at = next[block.row_indices[l]]++;
             columns_[at] = j;
             links_[at] = l;
         }
@@ -36,27 +36,27 @@ std::size_t MaskProducts::set_side_by_side(std::size_t rows, std::size_t count, 
 }
 
 void MaskProducts::dots(std::size_t rows, const float* v, const float* links, float* q) {
-    const std::size_t stride = set_side_by_side(rows, block_.m, v, by_measurement_);
-    by_entry_.resize(std::max(by_entry_.size(), block_.n * stride));
-    link_sums({block_.n, block_.offsets.data(), block_.rows.data(), stride}, links,
+    const std::size_t stride = set_side_by_side(rows, block_.rows, v, by_measurement_);
+    by_entry_.resize(std::max(by_entry_.size(), block_.cols * stride));
+    link_sums({block_.cols, block_.offsets.data(), block_.row_indices.data(), stride}, links,
               by_measurement_.data(), by_entry_.data());
-    transpose(block_.n, rows, by_entry_.data(), stride, q, padded(block_.n));
+    transpose(block_.cols, rows, by_entry_.data(), stride, q, padded(block_.cols));
 }
 
 void MaskProducts::gather(std::size_t rows, const float* c, const float* by_measurement, float* v) {
-    const std::size_t stride = set_side_by_side(rows, block_.n, c, by_entry_);
-    by_measurement_.resize(std::max(by_measurement_.size(), block_.m * stride));
-    link_sums({block_.m, offsets_.data(), columns_.data(), stride}, by_measurement,
+    const std::size_t stride = set_side_by_side(rows, block_.cols, c, by_entry_);
+    by_measurement_.resize(std::max(by_measurement_.size(), block_.rows * stride));
+    link_sums({block_.rows, offsets_.data(), columns_.data(), stride}, by_measurement,
               by_entry_.data(), by_measurement_.data());
-    transpose(block_.m, rows, by_measurement_.data(), stride, v, padded(block_.m));
+    transpose(block_.rows, rows, by_measurement_.data(), stride, v, padded(block_.rows));
 }
 
 void MaskProducts::outer(std::size_t rows, const float* c, const float* v, std::span<float> dw,
                          Into into) {
-    set_side_by_side(rows, block_.n, c, by_entry_);
-    const std::size_t stride = set_side_by_side(rows, block_.m, v, by_measurement_);
+    set_side_by_side(rows, block_.cols, c, by_entry_);
+    const std::size_t stride = set_side_by_side(rows, block_.rows, v, by_measurement_);
     dw_.assign(links_.size(), 0.0F);
-    link_outer({block_.m, offsets_.data(), columns_.data(), stride}, by_measurement_.data(),
+    link_outer({block_.rows, offsets_.data(), columns_.data(), stride}, by_measurement_.data(),
                by_entry_.data(), dw_.data());
     for (std::size_t e = 0; e < links_.size(); ++e)
         dw[links_[e]] = into == Into::add ? dw[links_[e]] + dw_[e] : dw_[e];

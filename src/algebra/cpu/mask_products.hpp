@@ -13,7 +13,7 @@ namespace pibinn::cpu {
 /// slower than the dense product that it was to spare.
 class MaskProducts {
 public:
-    explicit MaskProducts(const LinkBlock& block);
+    explicit MaskProducts(const Block& block);
 
     /// Links in the order of the measurements, for `gather`.
     void lay_out(std::span<const float> links, std::span<float> by_measurement) const;
@@ -32,7 +32,7 @@ private:
     static std::size_t set_side_by_side(std::size_t rows, std::size_t count, const float* from,
                                         Rows& to);
 
-    LinkBlock block_;
+    Block block_;
     std::vector<std::uint32_t> offsets_;  ///< of the links by measurement
     std::vector<std::uint32_t> columns_;  ///< of each of them
     std::vector<std::uint32_t> links_;    ///< its number in link order

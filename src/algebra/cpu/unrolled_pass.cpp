@@ -18,7 +18,7 @@ bool learns_theta(const LayerScalars& s) {
 
 }  // namespace
 
-CpuUnrolledPass::CpuUnrolledPass(const LinkBlock& block, std::span<const float> operator_values,
+CpuUnrolledPass::CpuUnrolledPass(const Block& block, std::span<const float> operator_values,
                                  std::size_t layers, std::size_t max_rows)
     : products_(block),
       layers_(layers),

@@ -12,8 +12,8 @@ namespace pibinn::cpu {
 /// p_k = A x_k kept for every layer, momentum costs vector additions only.
 class CpuUnrolledPass final : public UnrolledPass {
 public:
-    CpuUnrolledPass(const LinkBlock& block, std::span<const float> operator_values,
-                    std::size_t layers, std::size_t max_rows);
+    CpuUnrolledPass(const Block& block, std::span<const float> operator_values, std::size_t layers,
+                    std::size_t max_rows);
 
     void start(ConstBatchView y) override;
     void forward(std::size_t k, const LayerScalars& scalars, std::span<const float> w) override;
