@@ -15,6 +15,8 @@ struct Progress {
     std::string_view detail;  ///< what a person may like to see beside the bar
     std::uint64_t restored =
         0;  ///< of the finished steps, those of an earlier run: no part of the rate
+    /// A line that a person should read once, such as files that were skipped. Empty for none.
+    std::string_view note = {};
 };
 
 /// Answers whether to go on: false asks the task to stop at the next safe point.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "pibinn/network_spec.hpp"
+#include "pibinn/problem.hpp"
 
 namespace pibinn {
 
@@ -88,8 +89,8 @@ struct Recipe {
     std::vector<Stage> stages;
     LossKind loss = LossKind::squared;
     Augment augment = Augment::none;
-    std::size_t batch = 250;
-    double theta = 0.1;  ///< thresholds at the start
+    std::size_t batch = 250;  ///< 0: train() takes `usual_batch`
+    double theta = 0.1;       ///< thresholds at the start
     /// Of hard thresholds, whose jump has no gradient: backward takes it for a ramp over |z| from
     /// (1 - ramp) tau to (1 + ramp) tau, so that thresholds learn. Training starts with soft
     /// thresholds then, without a ramp, and goes over to hard ones little by little. 0 keeps them
@@ -105,7 +106,22 @@ struct Recipe {
     bool operator==(const Recipe&) const = default;
 };
 
-/// "paper" (as published) or "default" (the best we know), for a network of this kind and depth.
+/// "paper" (as published) or "default" (the best we know), for a network of this kind and depth,
+/// on the paper's problem. `recipe_for` fits it to another problem.
 Recipe named_recipe(std::string_view name, const NetworkSpec& spec);
+
+/// The network that a recipe trains: "paper" is always of the plain update.
+NetworkSpec network_for(std::string_view recipe, NetworkSpec spec);
+
+/// The named recipe with the augmentation and the starting scale that fit a problem, as the program
+/// chooses them. The batch is left to train().
+Recipe recipe_for(const ProblemTraits& traits, const NetworkSpec& spec,
+                  std::string_view name = "default");
+Recipe recipe_for(const Problem& problem, const NetworkSpec& spec,
+                  std::string_view name = "default");
+
+/// Refuses an augmentation that would not make signals of the problem's kind, or that has no
+/// effect.
+void require_augment(Augment augment, const ProblemTraits& traits);
 
 }  // namespace pibinn

@@ -10,23 +10,43 @@
 
 namespace pibinn {
 
-/// A model ready to recover by the best there is: packed where it can be, else the floating-point
-/// network. Immutable: any number of threads may recover with one at a time.
+/// A model ready to recover signals by the best there is: packed where its network can be,
+/// otherwise by the floating-point network. Immutable: any number of threads may use one at a time.
+/// A row's result depends neither on the rows beside it nor on the number of threads, and it is the
+/// same from C, from C++ and from the program.
 class Recoverer {
 public:
-    /// `kernel` is for packed models alone; floats are kept by their network, signs are not.
-    explicit Recoverer(const Model& model, std::string_view kernel = "auto");
+    /// `kernel` is for packed models alone (`packed_kernels`).
+    explicit Recoverer(Model model, std::string_view kernel = "auto");
 
+    /// The signals of every row of y, in the unit of the training signals: pixels or samples where
+    /// the model has a basis. On the caller's thread, for small batches and low latency.
+    Batch operator()(ConstBatchView y) const;
+    /// The same, over all threads of a pool.
+    Batch operator()(ConstBatchView y, ThreadPool& pool) const;
+
+    /// What the network itself gives, x_K of every row: coefficients where the model has a basis.
+    /// With `every_layer`, x_1 .. x_K too.
+    Batch coefficients(ConstBatchView y, ThreadPool& pool,
+                       std::vector<Batch>* every_layer = nullptr) const;
+    /// The signals that such coefficients stand for.
+    Batch signals(Batch coefficients, ThreadPool& pool) const;
+
+    std::size_t measurements() const { return measurements_; }  ///< per row of y
+    std::size_t entries() const { return entries_; }            ///< per row of x
+    const SignalDomain& domain() const { return domain_; }
     /// The packed model, or null where the floating-point network recovers.
     const PackedModel* packed() const { return packed_ ? &*packed_ : nullptr; }
 
-    /// x_K of every row of y; with `every_layer`, x_1 .. x_K too.
-    Batch recover(ConstBatchView y, ThreadPool& pool,
-                  std::vector<Batch>* every_layer = nullptr) const;
-
 private:
+    SignalDomain domain_;
+    std::size_t measurements_;
+    std::size_t entries_;
     std::optional<PackedModel> packed_;
     std::optional<Model> floats_;
 };
+
+/// Refuses measurements that hold NaN or infinite values, naming the first.
+void require_numbers(ConstBatchView y);
 
 }  // namespace pibinn

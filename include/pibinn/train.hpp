@@ -49,6 +49,20 @@ struct TrainResult {
     double alpha_asked = 0, alpha_reached = 0;
 };
 
+/// How the program would train a network, with what a caller may want to say differently.
+struct TrainOptions {
+    std::string recipe = "default";
+    std::uint64_t seed = 1;
+    std::filesystem::path folder;  ///< as TrainJob::folder
+    bool resume = false;
+    std::size_t threads = 0;  ///< 0: one per core
+    ProgressSink progress;
+};
+
+/// Trains with the recipe, augmentation and batch that the program chooses for this problem.
+TrainResult train(const Problem& problem, const NetworkSpec& spec = {},
+                  const TrainOptions& options = {});
+
 /// Trains to the end, or until `progress` answers false. The same job gives the same bytes whatever
 /// the number of threads, and however often it was interrupted and resumed.
 TrainResult train(const TrainJob& job, ThreadPool& pool, const ProgressSink& progress = {});

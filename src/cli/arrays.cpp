@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cli/console.hpp"
+#include "core/folder.hpp"
 #include "pibinn/array.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/npy.hpp"
@@ -40,15 +40,6 @@ void require_other_file(const std::string& out, const std::vector<std::string>& 
             fail_usage(fmt::format("the output '{}' would overwrite the input '{}'", out, input),
                        "choose another --out");
     }
-}
-
-void make_folder(const std::string& folder) {
-    std::error_code code;
-    std::filesystem::create_directories(folder, code);
-    if (code || !std::filesystem::is_directory(folder))
-        fail_io(fmt::format("cannot make the folder '{}': {}", folder,
-                            code ? code.message() : "it is a file"),
-                "choose another --out");
 }
 
 }  // namespace pibinn::cli

@@ -20,7 +20,4 @@ void require_output(const std::string& file, std::initializer_list<std::string_v
 /// would be gone. Inputs that are empty or not there do not count.
 void require_other_file(const std::string& out, const std::vector<std::string>& inputs);
 
-/// Makes a folder for results, with those it stands in.
-void make_folder(const std::string& folder);
-
 }  // namespace pibinn::cli

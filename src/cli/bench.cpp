@@ -5,6 +5,7 @@
 #include <thread>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "cli/arrays.hpp"
 #include "cli/bench_report.hpp"
@@ -59,7 +60,7 @@ struct Words {
                       "latency, throughput, train, scaling, or all of the first three", "NAME");
         line.optional("--seconds", options.seconds, "for each measurement (1)", "S");
         line.optional("--size", sizes, "networks instead of the four usual ones", "MxNxLAYERS");
-        line.app().add_flag("--large", options.large, "networks up to 2048x4096x10, as in all");
+        line.flag("--large", options.large, "networks up to 2048x4096x10, as in all");
         line.optional("--model", options.model, "a trained model instead of random networks",
                       "FILE");
         line.optional("--density", options.density,
@@ -86,10 +87,10 @@ struct Words {
             {"--cases", bench != Bench::scaling},
             {"--plot", bench == Bench::scaling}};
         for (const auto& [flag, used] : uses)
-            if (!used && line.app().count(flag) > 0)
+            if (!used && line.given(flag))
                 fail_usage(fmt::format("{} has no meaning for bench '{}'", flag, what),
                            "remove it, or see 'pibinn bench --help'");
-        if (line.app().count("--model") > 0 && (line.app().count("--large") > 0 || !sizes.empty()))
+        if (line.given("--model") && (line.given("--large") || !sizes.empty()))
             fail_usage("--model and sizes of random networks are both given", "choose one");
         if (bench == Bench::scaling && kernel == "all")
             fail_usage("--kernel all has no meaning for bench 'scaling'", "name one kernel");
@@ -142,7 +143,7 @@ void run_bench(const Arguments& arguments) {
     complete(options, words, bench,
              line.threads() ? line.threads() : std::max(1U, std::thread::hardware_concurrency()));
     if (!words.plot.empty()) require_output(words.plot, {".svg"});
-    Console console(line.speech());
+    Console console(line.output());
 
     if (bench == Bench::scaling) {
         const std::vector<ScalingResult> results = bench_scaling(options, console);

@@ -6,6 +6,7 @@
 
 #include <cblas.h>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "core/table.hpp"
 

@@ -5,12 +5,14 @@
 #include <optional>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "cli/arrays.hpp"
 #include "cli/certify_text.hpp"
 #include "cli/model_text.hpp"
 #include "cli/options.hpp"
 #include "core/file.hpp"
+#include "core/folder.hpp"
 #include "pibinn/certificate.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/suggest.hpp"
@@ -65,8 +67,9 @@ std::vector<std::uint32_t> parse_support(const std::string& text) {
     return entries;
 }
 
-/// What the network recovers of signals: their coefficients, as `eval` takes them. The analysis is
-/// float32, and what it leaves where a coefficient is zero must not count as an entry of a support.
+/// What the network recovers of signals: their coefficients, as `eval` takes them. The analysis
+/// is float32, and what it leaves where a coefficient is zero must not count as an entry of a
+/// support.
 Batch coefficients(const Model& model, const Batch& signals, ThreadPool& pool) {
     Batch x = model.domain.to_coefficients(signals, pool);
     for (std::size_t i = 0; i < x.rows(); ++i) {
@@ -185,9 +188,12 @@ void take(const std::vector<TheoremOption>& options) {
 void run_certify(const Arguments& arguments) {
     CommandLine line(
         "certify",
-        "Says what the theory guarantees of a model: how fast errors shrink, how far the answer "
-        "can move when the operator, the measurements or the parameters do, and which assumption "
-        "fails where. docs/theory.md explains every number. A model with a basis takes the signals "
+        "Says what the theory guarantees of a model: how fast errors shrink, how far the "
+        "answer "
+        "can move when the operator, the measurements or the parameters do, and which "
+        "assumption "
+        "fails where. docs/theory.md explains every number. A model with a basis takes the "
+        "signals "
         "themselves, pixels or samples, as eval does, and certifies the supports of their "
         "coefficients.",
         "pibinn certify model.safetensors --signals x_test.npy --out certificate\n"
@@ -218,20 +224,18 @@ void run_certify(const Arguments& arguments) {
                   "cover all weights within this distance (0)", "VALUE");
     line.optional("--threshold-radius", options.threshold_radius,
                   "cover all thresholds within this distance (0)", "VALUE");
-    line.app().add_flag("--gram", options.gram,
-                        "the operator is Q[S, :] of a Gram matrix, S the --support");
-    line.app().add_flag("--suggest", wants_suggestion,
-                        "find the delta and the scale that give alpha < 1");
-    line.app().add_flag("--attach", attach, "keep the certificate in the model file");
+    line.flag("--gram", options.gram, "the operator is Q[S, :] of a Gram matrix, S the --support");
+    line.flag("--suggest", wants_suggestion, "find the delta and the scale that give alpha < 1");
+    line.flag("--attach", attach, "keep the certificate in the model file");
     line.optional("--out", out, "folder for certificate.json, certificate.html and pictures",
                   "DIR");
     std::vector<TheoremOption> theorem = theorem_options(options.theorem);
     for (TheoremOption& option : theorem)
-        line.optional(option.name, option.given, option.what, "VALUE")->group("Theorem 1");
+        line.optional(option.name, option.given, option.what, "VALUE", "Theorem 1");
     if (!line.parse(arguments)) return;
     require_one_source(source);
     take(theorem);
-    const Console console(line.speech());
+    const Console console(line.output());
 
     Model model = load_model(model_file);
     ThreadPool pool(line.threads());

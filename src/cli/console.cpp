@@ -7,8 +7,11 @@
 
 #include <fmt/format.h>
 #include <unistd.h>
+#include <nlohmann/json.hpp>
 
+#include "cli/interrupt.hpp"
 #include "core/file.hpp"
+#include "core/folder.hpp"
 #include "pibinn/error.hpp"
 
 namespace pibinn::cli {
@@ -69,40 +72,48 @@ std::string progress_line(const Progress& p, double seconds) {
     return line;
 }
 
-Console::Console(Speech speech)
-    : speech_(std::move(speech)), bar_allowed_(!speech_.quiet && ::isatty(STDERR_FILENO) == 1) {
-    if (!speech_.json.empty() && speech_.json != "-") require_writable(speech_.json);
+Console::Console(OutputOptions output)
+    : output_(std::move(output)), bar_allowed_(!output_.quiet && ::isatty(STDERR_FILENO) == 1) {
+    if (!output_.json.empty() && output_.json != "-") require_writable(output_.json);
 }
 
 Console::~Console() { clear_progress(); }
 
 void Console::say(std::string_view text) const {
-    if (speech_.quiet || speech_.json == "-") return;
-    if (speech_.data_on_stdout)
+    if (output_.quiet || output_.json == "-") return;
+    if (output_.data_on_stdout)
         std::fwrite(text.data(), 1, text.size(), stderr);
     else
         write_stdout(text);
 }
 
 void Console::note(std::string_view text) {
-    if (speech_.quiet || text.empty()) return;
+    if (output_.quiet || text.empty()) return;
     clear_progress();
     const std::string line = fmt::format("pibinn: note: {}\n", one_line(text));
     std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
 void Console::result(const nlohmann::ordered_json& json) const {
-    if (speech_.json.empty()) return;
+    if (output_.json.empty()) return;
     // Paths and metadata need not be UTF-8; JSON must be.
     const std::string text =
         json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-    if (speech_.json == "-")
+    if (output_.json == "-")
         write_stdout(text);
     else
-        write_file(speech_.json, text);
+        write_file(output_.json, text);
+}
+
+ProgressSink Console::listener(const Interrupt& interrupt) {
+    return [this, &interrupt](const Progress& event) {
+        progress(event);
+        return !interrupt.raised();
+    };
 }
 
 bool Console::progress(const Progress& progress) {
+    note(progress.note);
     if (!bar_allowed_) return true;
     const auto now = Clock::now();
     if (progress.task != task_) {
@@ -123,14 +134,6 @@ void Console::clear_progress() {
     std::fputs("\r\033[K", stderr);
     std::fflush(stderr);
     bar_shown_ = false;
-}
-
-void require_writable(const std::filesystem::path& path) {
-    std::error_code code;
-    const auto status = std::filesystem::status(path, code);
-    // Opening a pipe has an effect on its reader; devices and pipes tell when they are written to.
-    if (std::filesystem::exists(status) && std::filesystem::is_other(status)) return;
-    AtomicFile probe(path);
 }
 
 }  // namespace pibinn::cli

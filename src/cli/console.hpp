@@ -6,14 +6,16 @@
 #include <string>
 #include <string_view>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "pibinn/progress.hpp"
 
 namespace pibinn::cli {
 
-/// How a verb was asked to speak.
-struct Speech {
+class Interrupt;
+
+/// What of its results a verb was asked to print, and where.
+struct OutputOptions {
     std::string json;    ///< a file, "-" for standard output, empty for none
     bool quiet = false;  ///< nothing but errors for the person at the terminal
     /// Standard output belongs to data: what is said goes to standard error.
@@ -37,7 +39,7 @@ std::string progress_line(const Progress& progress, double seconds);
 class Console {
 public:
     /// Refuses a JSON file that cannot be written before any work is done.
-    explicit Console(Speech speech);
+    explicit Console(OutputOptions output);
     ~Console();
     Console(const Console&) = delete;
     Console& operator=(const Console&) = delete;
@@ -49,20 +51,19 @@ public:
 
     /// Shows a bar on a terminal, from the second second on. Always answers to go on.
     bool progress(const Progress& progress);
+    /// The same as a listener of long work, which stops once the interrupt is raised.
+    ProgressSink listener(const Interrupt& interrupt);
     void clear_progress();
 
 private:
     using Clock = std::chrono::steady_clock;
 
-    Speech speech_;
+    OutputOptions output_;
     bool bar_allowed_ = false;
     bool bar_shown_ = false;
     std::string task_;
     Clock::time_point task_start_;
     Clock::time_point last_drawn_;
 };
-
-/// Refuses a path that cannot be written to, before work is spent on what should go there.
-void require_writable(const std::filesystem::path& path);
 
 }  // namespace pibinn::cli

@@ -1,13 +1,15 @@
 #include <filesystem>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
-#include "cli/comparison.hpp"
 #include "cli/model_text.hpp"
 #include "cli/options.hpp"
-#include "cli/run_folder.hpp"
-#include "cli/run_report.hpp"
-#include "cli/training_run.hpp"
+#include "cli/training.hpp"
+#include "study/comparison.hpp"
+#include "study/config_document.hpp"
+#include "study/run_folder.hpp"
+#include "study/run_report.hpp"
 
 namespace pibinn::cli {
 
@@ -41,10 +43,9 @@ void run_demo(const Arguments& arguments) {
     std::vector<std::string> sets;
     line.required("--out", folder, "folder for model, summary and report; made if missing", "DIR");
     line.optional("--set", sets, "set a key of the configuration, such as model.layers=5",
-                  "KEY=VALUE")
-        ->allow_extra_args(false);
+                  "KEY=VALUE");
     if (!line.parse(arguments)) return;
-    Console console(line.speech());
+    Console console(line.output());
 
     const TrainingRun run = demo_run(folder, sets);
     const RunFolders folders(run);
@@ -55,10 +56,10 @@ void run_demo(const Arguments& arguments) {
     NetworkSpec untrained = run.config.model;
     untrained.weights = WeightKind::real;
     untrained.update = Update::plain();
-    Comparison comparison(first.problem, 0, console, pool);
+    Comparison comparison(*first.problem, pool);
     comparison.add_references(untrained.layers);
     comparison.add_model(fmt::format("float network, {} layers, untrained", untrained.layers),
-                         untrained_model(untrained, first.problem.op, 0.01));
+                         untrained_model(untrained, first.problem->op, 0.01));
     const NetworkSpec& spec = run.config.model;
     comparison.add_model(
         fmt::format("{} network, {} layers, trained", to_string(spec.weights), spec.layers),
@@ -72,8 +73,8 @@ void run_demo(const Arguments& arguments) {
         "Solvers use the best of a few lambdas, chosen on training signals. Times are per signal "
         "of the whole\ntest batch on {} thread(s). The model stores {} bits the paper's way, {} in "
         "all, operator included.\nWritten: {}\n         {}\nLook at: {}\n",
-        model_line(first.result.model), first.problem.test.x.rows(), first.problem.op.cols(),
-        first.problem.op.rows(), first.problem.noise_std > 0 ? ", with noise" : ", without noise",
+        model_line(first.result.model), first.problem->test.x.rows(), first.problem->op.cols(),
+        first.problem->op.rows(), first.problem->noise_std > 0 ? ", with noise" : ", without noise",
         comparison.table(), pool.threads(), count_bits(first.result.model).paper,
         count_bits(first.result.model).total, (out / "model.safetensors").string(),
         (out / "summary.json").string(), (out / "report.html").string()));

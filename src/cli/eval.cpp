@@ -1,13 +1,14 @@
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "cli/arrays.hpp"
 #include "cli/options.hpp"
-#include "cli/stopwatch.hpp"
 #include "core/numbers.hpp"
 #include "core/table.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/metrics.hpp"
 #include "pibinn/recoverer.hpp"
+#include "study/stopwatch.hpp"
 
 namespace pibinn::cli {
 
@@ -47,7 +48,8 @@ void run_eval(const Arguments& arguments) {
     CommandLine line(
         "eval",
         "Measures how well a model recovers known signals. Without measurements the "
-        "model's own operator makes them, free of noise. A model with a basis takes the signals "
+        "model's own operator makes them, free of noise. A model with a basis takes the "
+        "signals "
         "themselves, pixels or samples, and is scored on them as in training: normalised.",
         "pibinn eval model.safetensors --signals x_test.npy --measurements y_test.npy");
     std::string model_file, signals_file, measurements_file;
@@ -56,7 +58,7 @@ void run_eval(const Arguments& arguments) {
                   "the true signals, one a row (.npy, .npz, .mat, .csv, FILE:NAME)");
     line.optional("--measurements", measurements_file, "their measurements, one a row", "FILE");
     if (!line.parse(arguments)) return;
-    const Console console(line.speech());
+    const Console console(line.output());
 
     const Model model = load_model(model_file);
     Batch x = read_rows(signals_file, model.op.cols(), "signal entries");
@@ -66,7 +68,7 @@ void run_eval(const Arguments& arguments) {
     const Recoverer recoverer(model);
     Batch estimate;
     const double microseconds =
-        microseconds_each(x.rows(), [&] { estimate = recoverer.recover(y, pool); });
+        microseconds_each(x.rows(), [&] { estimate = recoverer.coefficients(y, pool); });
     const Metrics metrics = measure(x, estimate);
     if (metrics.skipped_zero_signals == metrics.signals)
         fail_input(fmt::format("all {} signals of '{}' are zero", metrics.signals, signals_file),

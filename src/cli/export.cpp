@@ -1,15 +1,16 @@
 #include <deque>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "cli/arrays.hpp"
-#include "cli/operator_source.hpp"
 #include "cli/options.hpp"
 #include "core/names.hpp"
 #include "model/parameters.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/model.hpp"
 #include "pibinn/npz.hpp"
+#include "study/operator_source.hpp"
 
 namespace pibinn::cli {
 
@@ -65,7 +66,8 @@ void run_export(const Arguments& arguments) {
         "Writes a model as an .npz archive: the operator A and the weights W1 .. WK as "
         "float32 matrices (one block of a 'repeated' structure), theta, and beta and "
         "omega where the model has them. A model of signals in a basis also has basis (a basis "
-        "vector a column), mean, deviation and, of pictures, patch (pixels a side): the network "
+        "vector a column), mean, deviation and, of pictures, patch (pixels a side): the "
+        "network "
         "gives coefficients c, and a signal is deviation * basis c + mean.",
         "pibinn export model.safetensors --to npz --out model.npz");
     std::string file, format, out;
@@ -73,7 +75,7 @@ void run_export(const Arguments& arguments) {
     line.required("--to", format, "format", "npz");
     line.required("--out", out, "file to write (.npz)");
     if (!line.parse(arguments)) return;
-    const Console console(line.speech());
+    const Console console(line.output());
     require_npz(format);
     require_output(out, {".npz"});
     require_other_file(out, {file});

@@ -1,13 +1,15 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "cli/arrays.hpp"
 #include "cli/model_text.hpp"
 #include "cli/options.hpp"
-#include "cli/problem_source.hpp"
-#include "cli/real_source.hpp"
 #include "pibinn/error.hpp"
+#include "study/model_json.hpp"
+#include "study/problem_source.hpp"
+#include "study/real_source.hpp"
 
 namespace pibinn::cli {
 
@@ -26,12 +28,12 @@ void run_init(const Arguments& arguments) {
     if (!line.parse(arguments)) return;
     if (!(theta >= 0 && std::isfinite(theta)))
         fail_usage(fmt::format("--theta {} is not a number from 0 on", theta), "0.1 is usual");
-    Console console(line.speech());
+    Console console(line.output());
     require_output(out, {".safetensors"});
     const Config config = configuration.load();
 
     ThreadPool pool(line.threads());
-    const Problem frame = make_frame(config, pool);
+    const Problem frame = problem_without_signals(config, pool);
     Model model = untrained_model(config.model, network_operator(config, frame.op), theta);
     model.domain = frame.domain;
     model.metadata["pibinn.recipe"] = "untrained";

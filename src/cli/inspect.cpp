@@ -4,6 +4,7 @@
 #include <optional>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "cli/certify_text.hpp"
 #include "cli/inspect_matrix.hpp"
@@ -14,6 +15,7 @@
 #include "pibinn/array.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/model.hpp"
+#include "study/model_json.hpp"
 #include "theory/certificate_json.hpp"
 
 namespace pibinn::cli {
@@ -145,7 +147,7 @@ void run_inspect(const Arguments& arguments) {
     MatrixOptions matrix;
     line.required("FILE", file,
                   "model (.safetensors), or with --structure a matrix (.npy, .npz, .mat, .csv)");
-    line.app().add_flag("--structure", matrix.structure, "find the structure of a matrix");
+    line.flag("--structure", matrix.structure, "find the structure of a matrix");
     line.optional("--zero-below", matrix.zero_below, "entries below this magnitude are zeros (0)",
                   "T");
     line.optional("--layers", matrix.layers, "layers that the bits are counted for (20)", "K");
@@ -154,7 +156,7 @@ void run_inspect(const Arguments& arguments) {
                   "DIR");
     line.optional("--picture", picture, "draw the pattern of the links (.svg, .png)", "FILE");
     if (!line.parse(arguments)) return;
-    const Console console(line.speech());
+    const Console console(line.output());
     if (!picture.empty()) require_picture(picture);
 
     if (matrix.structure) {

@@ -5,17 +5,20 @@
 #include <numeric>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "cli/arrays.hpp"
 #include "cli/model_text.hpp"
 #include "cli/pattern_file.hpp"
 #include "core/file.hpp"
+#include "core/folder.hpp"
 #include "core/numbers.hpp"
 #include "core/table.hpp"
 #include "pibinn/array.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/npy.hpp"
 #include "pibinn/structure_finder.hpp"
+#include "study/model_json.hpp"
 
 namespace pibinn::cli {
 
@@ -181,7 +184,7 @@ ordered_json fit_json(const NetworkSpec& spec, const StructureFinding& finding,
     ordered_json json{{"structure", to_string(s.kind())},
                       {"reordered", fit.reordered},
                       {"links_per_layer", s.links()},
-                      {"bits", bits_json(bits_of(spec, finding, fit))},
+                      {"bits", study::bits_json(bits_of(spec, finding, fit))},
                       {"bits_per_dense_weight", link_share(spec, s).bits_per_dense_weight}};
     if (s.kind() == StructureKind::repeated) json["repeat"] = s.repeat();
     if (s.kind() == StructureKind::repeated || s.kind() == StructureKind::blocks) {

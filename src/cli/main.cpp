@@ -27,7 +27,7 @@ std::string help_text() {
         text += fmt::format("  {:<15}{}\n", verb.name, verb.summary);
     return text +
            "\nOptions:\n"
-           "  --help         show this help; 'pibinn VERB --help' shows that of a verb\n"
+           "  --help         show this help; 'pibinn help VERB' shows that of a verb\n"
            "  --version      show version, compiler, BLAS, kernels and devices\n\n"
            "Example: pibinn demo --out demo\n";
 }
@@ -43,12 +43,15 @@ std::string help_text() {
 
 void dispatch(const Arguments& words) {
     if (words.empty()) fail_usage("no verb given", "see 'pibinn --help'");
-    if (words[0] == "--help" || words[0] == "-h" || words[0] == "help")
-        return write_stdout(help_text());
+    const bool help = words[0] == "--help" || words[0] == "-h" || words[0] == "help";
+    if (help && words.size() == 1) return write_stdout(help_text());
     if (words[0] == "--version") return write_stdout(version_text());
+    // "help VERB" is "VERB --help".
+    const std::string& word = help ? words[1] : words[0];
     for (const Verb& verb : all_verbs())
-        if (verb.name == words[0]) return verb.run({words.begin() + 1, words.end()});
-    fail_unknown_verb(words[0]);
+        if (verb.name == word)
+            return verb.run(help ? Arguments{"--help"} : Arguments{words.begin() + 1, words.end()});
+    fail_unknown_verb(word);
 }
 
 int exit_code(ErrorKind kind) {

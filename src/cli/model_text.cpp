@@ -7,24 +7,6 @@
 
 namespace pibinn::cli {
 
-using nlohmann::ordered_json;
-
-ordered_json model_json(const Model& model) {
-    return {{"layers", model.spec.layers},
-            {"weights", to_string(model.spec.weights)},
-            {"activation", to_string(model.spec.activation)},
-            {"update", to_string(model.spec.update)},
-            {"structure", to_string(model.op.structure().kind())},
-            {"delta", model.spec.delta},
-            {"links", model.links()}};
-}
-
-ordered_json bits_json(const BitCount& bits) {
-    return {{"weights", bits.weights}, {"thresholds", bits.thresholds}, {"momentum", bits.momentum},
-            {"scales", bits.scales},   {"operator", bits.op},           {"paper", bits.paper},
-            {"total", bits.total}};
-}
-
 std::string model_line(const Model& model) {
     const Structure& s = model.op.structure();
     const std::string repeat =

@@ -2,18 +2,19 @@
 #include <array>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "cli/arrays.hpp"
 #include "cli/kernels.hpp"
 #include "cli/options.hpp"
 #include "cli/row_sink.hpp"
 #include "cli/row_source.hpp"
-#include "cli/stopwatch.hpp"
 #include "core/names.hpp"
 #include "infer/kernel_choice.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/npz.hpp"
 #include "pibinn/recoverer.hpp"
+#include "study/stopwatch.hpp"
 
 namespace pibinn::cli {
 
@@ -34,11 +35,6 @@ struct Outcome {
     double microseconds = 0;  ///< a signal
 };
 
-/// Numbers that a model's network gives, as the signals they stand for.
-Batch to_signals(const Model& model, Batch x, ThreadPool& pool) {
-    return model.domain.plain() ? std::move(x) : model.domain.to_signals(x, pool);
-}
-
 /// Reads, recovers and writes a chunk of rows at a time; of a stream, those that are there.
 Outcome recover_rows(const Model& model, const Recoverer& recoverer, const std::string& in,
                      const std::string& out, Console& console, ThreadPool& pool) {
@@ -51,8 +47,8 @@ Outcome recover_rows(const Model& model, const Recoverer& recoverer, const std::
     for (Batch y = source->read(chunk); y.rows() > 0; y = source->read(chunk)) {
         Batch x;
         total += static_cast<double>(y.rows()) *
-                 microseconds_once(y.rows(), [&] { x = recoverer.recover(y, pool); });
-        sink->write(to_signals(model, std::move(x), pool));
+                 microseconds_once(y.rows(), [&] { x = recoverer.coefficients(y, pool); });
+        sink->write(recoverer.signals(std::move(x), pool));
         done += y.rows();
         console.progress({"recover", done, source->rows(), ""});
     }
@@ -67,10 +63,10 @@ Outcome recover_layers(const Model& model, const Recoverer& recoverer, const std
     const Batch y = read_rows(in, model.op.rows(), "measurements");
     std::vector<Batch> layers;
     const double microseconds =
-        microseconds_once(y.rows(), [&] { recoverer.recover(y, pool, &layers); });
+        microseconds_once(y.rows(), [&] { recoverer.coefficients(y, pool, &layers); });
     std::vector<NpzArray> arrays;
     for (std::size_t k = 0; k < layers.size(); ++k) {
-        layers[k] = to_signals(model, std::move(layers[k]), pool);
+        layers[k] = recoverer.signals(std::move(layers[k]), pool);
         arrays.push_back({fmt::format("x{}", k + 1), layers[k].view()});
     }
     write_npz(out, arrays);
@@ -98,7 +94,8 @@ void run_recover(const Arguments& arguments) {
         "normalize = \"patch\" gives them without their own mean, which was not "
         "measured. A .npy "
         "file may be larger than memory. With --layers all the output is an .npz "
-        "archive of x1 .. xK, the estimate after every layer. '-' stands for standard input and "
+        "archive of x1 .. xK, the estimate after every layer. '-' stands for standard input "
+        "and "
         "output: raw little-endian float32 rows without a header, each answered as it comes.",
         "pibinn recover model.safetensors --in y.npy --out x.npy\n"
         "  producer | pibinn recover model.safetensors --in - --out - | consumer");
@@ -112,11 +109,11 @@ void run_recover(const Arguments& arguments) {
                   "auto|NAME");
     if (!line.parse(arguments)) return;
     const bool all = parse_layers(layers);
-    require_files(in, out, all, line.speech().json);
+    require_files(in, out, all, line.output().json);
     choose_kernel(kernel);  // refused before anything is read
-    Speech speech = line.speech();
-    speech.data_on_stdout = out == "-";
-    Console console(speech);
+    OutputOptions output = line.output();
+    output.data_on_stdout = out == "-";
+    Console console(output);
     if (out != "-") {
         require_output(out, {all ? ".npz" : ".npy"});
         require_other_file(out, {model_file, in});
@@ -139,7 +136,8 @@ void run_recover(const Arguments& arguments) {
 
     if (model.domain.normalize == Normalize::patch)
         console.note(
-            "the model was trained with normalize = \"patch\": every signal comes back without its "
+            "the model was trained with normalize = \"patch\": every signal comes back without "
+            "its "
             "own mean, which you must add");
     console.say(fmt::format("{}: {} signals of {} entries{}, {:.2f} microseconds each\n",
                             out == "-" ? "standard output" : out, outcome.signals, model.op.cols(),

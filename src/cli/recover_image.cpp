@@ -5,6 +5,7 @@
 #include <optional>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "cli/arrays.hpp"
 #include "cli/options.hpp"
@@ -62,7 +63,7 @@ Pictures recover_picture(const Model& model, Image original, std::size_t stride,
         disturb(noise, x, seed, Purpose::test_disturbance, t * lefts.size(), pool);
         const Batch y = model.op.apply(x, pool);
         const Batch naive = domain.to_signals(model.op.adjoint(y, pool), pool, &means);
-        const Batch found = domain.to_signals(recoverer.recover(y, pool), pool, &means);
+        const Batch found = domain.to_signals(recoverer.coefficients(y, pool), pool, &means);
         for (std::size_t p = 0; p < lefts.size(); ++p) {
             adjoint.add(tops[t], lefts[p], naive.row(p));
             recovered.add(tops[t], lefts[p], found.row(p));
@@ -108,7 +109,7 @@ void run_recover_image(const Arguments& arguments) {
                   "VALUE");
     line.optional("--seed", seed, "seed of the noise (1)", "N");
     if (!line.parse(arguments)) return;
-    Console console(line.speech());
+    Console console(line.output());
     require_output(out, {".png"});
     const std::string beside = beside_name(out);
     require_output(beside, {".png"});

@@ -2,13 +2,15 @@
 #include <filesystem>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "cli/arrays.hpp"
-#include "cli/operator_source.hpp"
 #include "cli/options.hpp"
-#include "cli/problem_source.hpp"
-#include "cli/real_source.hpp"
+#include "core/folder.hpp"
 #include "pibinn/npy.hpp"
+#include "study/operator_source.hpp"
+#include "study/problem_source.hpp"
+#include "study/real_source.hpp"
 
 namespace pibinn::cli {
 
@@ -32,8 +34,10 @@ void run_sample(const Arguments& arguments) {
     CommandLine line(
         "sample",
         "Writes the problem of a configuration as A.npy, x_train.npy, y_train.npy, "
-        "x_test.npy and y_test.npy. A 'repeated' operator is written as its block. Where signals "
-        "have a basis or are normalised, x is in their own unit, as 'eval' and 'recover' have it, "
+        "x_test.npy and y_test.npy. A 'repeated' operator is written as its block. Where "
+        "signals "
+        "have a basis or are normalised, x is in their own unit, as 'eval' and 'recover' have "
+        "it, "
         "and c_train.npy and c_test.npy are the coefficients c of y = A c; signals of "
         "normalize = \"patch\" are written without their own mean.",
         "pibinn sample --set problem.density=0.1 --seed 3 --out data");
@@ -42,7 +46,7 @@ void run_sample(const Arguments& arguments) {
     std::string folder;
     line.required("--out", folder, "folder for the arrays; made if missing", "DIR");
     if (!line.parse(arguments)) return;
-    Console console(line.speech());
+    Console console(line.output());
     const Config config = configuration.load();
 
     const std::filesystem::path out = folder;

@@ -3,17 +3,18 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "cli/arrays.hpp"
-#include "cli/operator_source.hpp"
 #include "cli/options.hpp"
-#include "cli/stopwatch.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/lasso.hpp"
 #include "pibinn/linear.hpp"
 #include "pibinn/metrics.hpp"
 #include "pibinn/npy.hpp"
 #include "pibinn/omp.hpp"
+#include "study/operator_source.hpp"
+#include "study/stopwatch.hpp"
 
 namespace pibinn::cli {
 
@@ -66,7 +67,7 @@ void SolveOptions::require_fitting(CommandLine& line, SolverKind kind) const {
         {"--tolerance", lasso || omp}, {"--sparsity", omp},   {"--noise-std", linear},
         {"--train-signals", linear}};
     for (const auto& [flag, used] : uses)
-        if (!used && line.app().count(flag) > 0)
+        if (!used && line.given(flag))
             fail_usage(fmt::format("{} has no meaning for solver '{}'", flag, solver),
                        "remove it, or see 'pibinn solve --help'");
     if (lambda && relative)
@@ -122,7 +123,7 @@ void run_solve(const Arguments& arguments) {
     SolveOptions options;
     options.add_to(line);
     if (!line.parse(arguments)) return;
-    const Console console(line.speech());
+    const Console console(line.output());
     const SolverKind kind = parse_solver_kind(options.solver);
     options.require_fitting(line, kind);
     if (options.repeat == 0) fail_usage("--repeat 0", "give the number of blocks");

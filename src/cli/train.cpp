@@ -1,12 +1,14 @@
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
-#include "cli/comparison.hpp"
 #include "cli/model_text.hpp"
 #include "cli/options.hpp"
-#include "cli/run_folder.hpp"
-#include "cli/run_report.hpp"
-#include "cli/training_run.hpp"
+#include "cli/training.hpp"
 #include "pibinn/error.hpp"
+#include "study/comparison.hpp"
+#include "study/config_document.hpp"
+#include "study/run_folder.hpp"
+#include "study/run_report.hpp"
 
 namespace pibinn::cli {
 
@@ -43,10 +45,10 @@ void run_train(const Arguments& arguments) {
     TrainingRun run;
     line.required("--out", folder, "folder of the run; made if missing", "DIR");
     line.optional("--device", device, "where to train: cpu", "NAME");
-    line.app().add_flag("--resume", run.resume, "go on with the run that the folder holds");
+    line.flag("--resume", run.resume, "go on with the run that the folder holds");
     if (!line.parse(arguments)) return;
     require_device(device);
-    Console console(line.speech());
+    Console console(line.output());
 
     const ConfigDocument document = configuration.document();
     run.config = configuration.load(document);
@@ -59,7 +61,7 @@ void run_train(const Arguments& arguments) {
     ThreadPool pool(line.threads());
     const std::vector<SeedRun> seeds = run_training(run, console, pool);
     const SeedRun& first = seeds.front();
-    Comparison comparison(first.problem, 0, console, pool);
+    Comparison comparison(*first.problem, pool);
     comparison.add_references(run.config.model.layers);
     comparison.add_model("this network", first.result.model);
     const ordered_json summary = write_results(run, seeds, comparison, pool);

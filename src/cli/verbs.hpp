@@ -19,18 +19,26 @@ struct Verb {
 /// Every verb of the program, in the order in which `pibinn --help` lists them.
 std::span<const Verb> all_verbs();
 
-void run_bench(const Arguments& arguments);
-void run_certify(const Arguments& arguments);
-void run_compare(const Arguments& arguments);
-void run_demo(const Arguments& arguments);
-void run_eval(const Arguments& arguments);
-void run_export(const Arguments& arguments);
-void run_init(const Arguments& arguments);
-void run_inspect(const Arguments& arguments);
-void run_recover(const Arguments& arguments);
-void run_recover_image(const Arguments& arguments);
-void run_sample(const Arguments& arguments);
-void run_solve(const Arguments& arguments);
-void run_train(const Arguments& arguments);
+/// One line per verb: its function run_NAME, the word on the command line, and what it does.
+#define PIBINN_VERBS(X)                                                                  \
+    X(demo, "demo", "train on the embedded default problem, compare with other methods") \
+    X(config, "config", "print every key of a configuration with its default")           \
+    X(sample, "sample", "write the problem of a configuration as arrays")                \
+    X(init, "init", "make the untrained network of a configuration")                     \
+    X(train, "train", "train the network of a configuration")                            \
+    X(compare, "compare", "train several weight kinds and structures, side by side")     \
+    X(eval, "eval", "measure how well a model recovers known signals")                   \
+    X(recover, "recover", "recover signals from measurements with a model")              \
+    X(recover_image, "recover-image", "sense a photo patch by patch and recover it")     \
+    X(solve, "solve", "recover signals with a reference solver instead of a model")      \
+    X(certify, "certify", "say what the theory guarantees of a model")                   \
+    X(inspect, "inspect", "show what a model is and the bits it stores")                 \
+    X(export, "export", "write a model in another format")                               \
+    X(bench, "bench", "measure speed against what one would use instead")
+
+#define PIBINN_DECLARE_VERB(function, name, summary) \
+    void run_##function(const Arguments& arguments);
+PIBINN_VERBS(PIBINN_DECLARE_VERB)
+#undef PIBINN_DECLARE_VERB
 
 }  // namespace pibinn::cli

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <exception>
@@ -32,18 +31,10 @@ std::uint64_t next_number() {
 }  // namespace
 
 struct pibinn_model {
-    explicit pibinn_model(const pibinn::Model& model)
-        : number(next_number()),
-          recoverer(model),
-          domain(model.domain),
-          measurements(model.op.rows()),
-          entries(model.op.cols()) {}
+    explicit pibinn_model(const pibinn::Model& model) : number(next_number()), recoverer(model) {}
 
     std::uint64_t number;
     pibinn::Recoverer recoverer;
-    pibinn::SignalDomain domain;
-    std::size_t measurements;
-    std::size_t entries;
 };
 
 struct pibinn_workspace {
@@ -108,30 +99,20 @@ void require(const void* pointer, const char* name) {
         pibinn::fail_usage(fmt::format("{} is NULL", name), "give a pointer to something");
 }
 
-void require_numbers(ConstBatchView y) {
-    for (std::size_t i = 0; i < y.rows; ++i)
-        for (std::size_t j = 0; j < y.cols; ++j)
-            if (!std::isfinite(y(i, j)))
-                pibinn::fail_input(
-                    fmt::format("y has {} at row {}, column {} (counted from 0)", y(i, j), i, j),
-                    "replace NaN and infinite values");
-}
-
 void recover(const pibinn_model& model, pibinn_workspace& workspace, const float* y_rows,
              std::size_t rows, float* x_rows) {
     if (rows == 0) return;
     require(y_rows, "y");
     require(x_rows, "x");
-    const ConstBatchView y(y_rows, rows, model.measurements);
-    const BatchView x(x_rows, rows, model.entries);
-    require_numbers(y);
-    if (workspace.packed && model.domain.plain()) {
-        model.recoverer.packed()->recover(y, x, *workspace.packed);
+    const pibinn::Recoverer& recoverer = model.recoverer;
+    const ConstBatchView y(y_rows, rows, recoverer.measurements());
+    const BatchView x(x_rows, rows, recoverer.entries());
+    if (workspace.packed && recoverer.domain().plain()) {
+        pibinn::require_numbers(y);
+        recoverer.packed()->recover(y, x, *workspace.packed);
         return;
     }
-    pibinn::ThreadPool one(1);
-    pibinn::Batch found = model.recoverer.recover(y, one);
-    if (!model.domain.plain()) found = model.domain.to_signals(found, one);
+    const pibinn::Batch found = recoverer(y);
     std::copy_n(found.data(), found.size(), x.data);
 }
 
@@ -153,10 +134,12 @@ pibinn_status pibinn_load(const char* path, pibinn_model** model) {
 void pibinn_free(pibinn_model* model) { delete model; }
 
 size_t pibinn_measurements(const pibinn_model* model) {
-    return model == nullptr ? 0 : model->measurements;
+    return model == nullptr ? 0 : model->recoverer.measurements();
 }
 
-size_t pibinn_entries(const pibinn_model* model) { return model == nullptr ? 0 : model->entries; }
+size_t pibinn_entries(const pibinn_model* model) {
+    return model == nullptr ? 0 : model->recoverer.entries();
+}
 
 pibinn_status pibinn_recover(const pibinn_model* model, const float* y, size_t rows, float* x) {
     return guarded([&] {

@@ -4,6 +4,11 @@
 
 namespace pibinn {
 
+ProblemTraits Problem::traits() const {
+    return {invariance, given_measurements, noise_std > 0 || !train_disturbance.none(),
+            sparse,     domain.patch > 0,   std::string(to_string(domain.basis.kind()))};
+}
+
 void sense(const Problem& problem, Split split, ConstBatchView x, BatchView y, std::uint64_t seed,
            std::uint64_t first, ThreadPool& pool) {
     const bool train = split == Split::train;

@@ -99,6 +99,7 @@ Problem make_real(const RealSignals& signals, SignalDomain domain, const Sensing
     problem.test_disturbance.artefacts =
         artefact_coefficients(signals.test_artefacts, signals, domain, pool);
     problem.domain = std::move(domain);
+    problem.sparse = false;
     measure_sets(problem, seed, pool);
     return problem;
 }

@@ -36,6 +36,7 @@ Problem make_synthetic(const SyntheticSpec& spec, Operator op, std::uint64_t see
     Problem problem;
     problem.op = std::move(op);
     problem.noise_std = spec.noise_std;
+    problem.invariance = spec.prior.support.empty() ? Invariance::shifts : Invariance::signs;
     problem.train.x =
         draw_signals(spec.prior, spec.train, problem.op.cols(), seed, Purpose::train_signals, pool);
     problem.test.x =

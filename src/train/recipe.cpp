@@ -185,7 +185,6 @@ std::size_t Recipe::epochs() const {
 
 void Recipe::validate(const NetworkSpec& spec) const {
     if (stages.empty()) fail_usage("the recipe has no stages", "give at least one [[train.stage]]");
-    if (batch == 0) fail_usage("train.batch is 0", "250 is the default");
     if (!(theta >= 0)) fail_usage(fmt::format("theta {} is negative", theta), "0.1 is the default");
     if (!(validation >= 0 && validation <= 0.5))
         fail_usage(fmt::format("train.validation {} is not in [0, 0.5]", validation),

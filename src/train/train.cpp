@@ -19,6 +19,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr std::size_t kUsualBatch = 250;
+
 std::string history_csv(const Recipe& recipe, std::span<const EpochRecord> history) {
     std::string csv = "epoch,stage,learning_rate,loss,test_nmse_db\n";
     for (const EpochRecord& r : history)
@@ -27,12 +29,17 @@ std::string history_csv(const Recipe& recipe, std::span<const EpochRecord> histo
     return csv;
 }
 
-std::vector<double> nmse_per_layer(const Model& model, const DataSet& set, ThreadPool& pool) {
+/// The scores of all layers on one set; the last layer's are those of the model.
+Metrics score(const Model& model, const DataSet& set, ThreadPool& pool,
+              std::vector<double>& nmse_db_per_layer) {
     std::vector<Batch> layers;
     recover(model, set.y, pool, &layers);
-    std::vector<double> nmse;
-    for (const Batch& x : layers) nmse.push_back(measure(set.x, x).nmse_db);
-    return nmse;
+    Metrics last;
+    for (const Batch& x : layers) {
+        last = measure(set.x, x);
+        nmse_db_per_layer.push_back(last.nmse_db);
+    }
+    return last;
 }
 
 /// Writes what a stopped training needs to go on.
@@ -80,15 +87,18 @@ std::string data_fingerprint(const Problem& problem) {
 
 std::size_t usual_batch(const Problem& problem, const Recipe& recipe) {
     const std::size_t wanted =
-        std::max<std::size_t>(1, Recipe{}.batch / problem.op.structure().repeat());
+        std::max<std::size_t>(1, kUsualBatch / problem.op.structure().repeat());
     const auto rows = static_cast<double>(problem.train.x.rows());
     return std::min(wanted, static_cast<std::size_t>(rows - std::round(recipe.validation * rows)));
 }
 
 TrainResult train(const TrainJob& asked, ThreadPool& pool, const ProgressSink& progress) {
-    ensure(asked.problem != nullptr, "a training without a problem");
+    if (asked.problem == nullptr) fail_usage("a training needs a problem", "set TrainJob::problem");
     const Problem& problem = *asked.problem;
     TrainJob job = asked;
+    job.spec.validate();
+    require_augment(job.recipe.augment, problem.traits());
+    if (job.recipe.batch == 0) job.recipe.batch = usual_batch(problem, job.recipe);
     if (job.spec.architecture == Architecture::unrolled) fit_recipe(problem.op, job.recipe);
     const auto backend = make_cpu_backend();
     Trainer trainer(problem, job.spec, job.recipe, job.seed, *backend, pool);
@@ -124,10 +134,8 @@ TrainResult train(const TrainJob& asked, ThreadPool& pool, const ProgressSink& p
     for (const Stage& stage : job.recipe.stages)
         if (stage.alpha > 0) result.alpha_asked = stage.alpha;
     result.alpha_reached = trainer.alpha();
-    result.train = measure(problem.train.x, recover(result.model, problem.train.y, pool));
-    result.test = measure(problem.test.x, recover(result.model, problem.test.y, pool));
-    result.train_nmse_db_per_layer = nmse_per_layer(result.model, problem.train, pool);
-    result.test_nmse_db_per_layer = nmse_per_layer(result.model, problem.test, pool);
+    result.train = score(result.model, problem.train, pool, result.train_nmse_db_per_layer);
+    result.test = score(result.model, problem.test, pool, result.test_nmse_db_per_layer);
     result.model.domain = problem.domain;
     auto& metadata = result.model.metadata;
     metadata["pibinn.recipe"] = job.recipe.name;
@@ -136,6 +144,18 @@ TrainResult train(const TrainJob& asked, ThreadPool& pool, const ProgressSink& p
     metadata["pibinn.train_nmse_db"] = fmt::format("{:.4f}", result.train.nmse_db);
     metadata["pibinn.test_nmse_db"] = fmt::format("{:.4f}", result.test.nmse_db);
     return result;
+}
+
+TrainResult train(const Problem& problem, const NetworkSpec& spec, const TrainOptions& options) {
+    TrainJob job;
+    job.problem = &problem;
+    job.spec = network_for(options.recipe, spec);
+    job.recipe = recipe_for(problem, job.spec, options.recipe);
+    job.seed = options.seed;
+    job.folder = options.folder;
+    job.resume = options.resume;
+    ThreadPool pool(options.threads);
+    return train(job, pool, options.progress);
 }
 
 }  // namespace pibinn

@@ -38,8 +38,7 @@ int fixture_write(fixture_kind kind, const char* path, float* y, float* x) {
         pibinn::Stream stream(7, pibinn::Purpose::tests);
         for (float& v : measured.values()) v = static_cast<float>(stream.normal());
         pibinn::ThreadPool pool(2);
-        pibinn::Batch found = pibinn::Recoverer(model).recover(measured, pool);
-        if (!model.domain.plain()) found = model.domain.to_signals(found, pool);
+        const pibinn::Batch found = pibinn::Recoverer(model)(measured, pool);
         std::copy_n(measured.data(), measured.size(), y);
         std::copy_n(found.data(), found.size(), x);
         return 0;

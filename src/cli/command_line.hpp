@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/console.hpp"
+#include "cli/verbs.hpp"
+
+namespace pibinn::cli {
+
+/// The command line of one verb: its own options and those that every verb takes. The parser behind
+/// it is included by one source alone, since it takes seconds to compile.
+class CommandLine {
+public:
+    CommandLine(std::string_view verb, std::string_view summary, std::string_view example);
+    ~CommandLine();
+
+    /// `name` is "--flag", or a word in capitals for an argument by its place; `type` is what the
+    /// help calls its value.
+    void required(const std::string& name, std::string& value, const std::string& what,
+                  const std::string& type = "FILE");
+    /// Of std::string, std::size_t, double, std::optional of either number, or a list of strings,
+    /// which collects one word per use. `group` is a heading of its own in the help.
+    template <class T>
+    void optional(const std::string& name, T& value, const std::string& what,
+                  const std::string& type, const std::string& group = {});
+    void flag(const std::string& name, bool& value, const std::string& what);
+
+    /// The verb works on a configuration: an unknown option that is one of its keys gets a hint.
+    void takes_configuration() { configured_ = true; }
+
+    /// False when help was asked for, which is then printed. What the parser refuses is a usage
+    /// error like any other.
+    bool parse(const Arguments& arguments);
+    /// Whether an option was given. After parse().
+    bool given(const std::string& name) const;
+
+    const OutputOptions& output() const { return output_; }
+    std::size_t threads() const { return threads_; }
+
+private:
+    struct Parser;
+    [[noreturn]] void fail_unexpected(const std::string& word) const;
+    std::string see_help() const;
+
+    std::string verb_;
+    bool configured_ = false;
+    OutputOptions output_;
+    std::size_t threads_ = 0;
+    std::unique_ptr<Parser> parser_;
+};
+
+}  // namespace pibinn::cli

@@ -1,0 +1,116 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "pibinn/error.hpp"
+#include "pibinn/problem.hpp"
+#include "pibinn/real_problem.hpp"
+
+namespace pibinn {
+
+namespace {
+
+struct RowSplit {
+    std::size_t train = 0;
+    std::size_t test = 0;
+};
+
+/// What was not said: all rows, four fifths of them to train.
+RowSplit split_rows(const ArrayProblem& arrays) {
+    const std::size_t rows = arrays.x.rows();
+    if (rows < 2)
+        fail_input(fmt::format("'{}' holds {} signal(s)", arrays.x_name, rows),
+                   "give at least two: one to train, one to test");
+    RowSplit split;
+    if (arrays.train)
+        split.train = *arrays.train;
+    else if (arrays.test)
+        split.train = rows - std::min(rows, *arrays.test);
+    else
+        split.train = std::clamp<std::size_t>(rows * 4 / 5, 1, rows - 1);
+    split.test = arrays.test.value_or(rows - std::min(rows, split.train));
+    if (split.train == 0 || split.test == 0 || split.train + split.test > rows)
+        fail_input(
+            fmt::format("'{}' holds {} signals, which do not give {} to train and {} to test",
+                        arrays.x_name, rows, split.train, split.test),
+            "lower train or test");
+    return split;
+}
+
+Batch copy_rows(const Batch& from, std::size_t begin, std::size_t count) {
+    Batch to(count, from.cols());
+    std::copy_n(from.data() + begin * from.cols(), count * from.cols(), to.data());
+    return to;
+}
+
+void require_rows(const Batch& rows, std::size_t cols, const char* noun, const std::string& name) {
+    if (rows.rows() == 0)
+        fail_input(fmt::format("'{}' holds no {}: it has 0 rows", name, noun),
+                   "give at least one row");
+    if (rows.cols() != cols)
+        fail_input(
+            fmt::format("expected {} {} per row, got {} ('{}')", cols, noun, rows.cols(), name),
+            "every row must fit the operator");
+}
+
+/// A set of zero signals has no nmse, which divides by their norms.
+void require_some_signal(const Batch& x, const char* set, const ArrayProblem& arrays) {
+    if (std::any_of(x.values().begin(), x.values().end(), [](float v) { return v != 0; })) return;
+    fail_input(fmt::format("all {} {} signals of '{}' are zero", x.rows(), set, arrays.x_name),
+               "nmse divides by their norm: give signals that are not zero");
+}
+
+}  // namespace
+
+Problem Problem::from_arrays(const ArrayProblem& arrays) {
+    ThreadPool pool;
+    return from_arrays(arrays, pool);
+}
+
+Problem Problem::from_arrays(const ArrayProblem& arrays, ThreadPool& pool) {
+    require_rows(arrays.x, arrays.op.cols(), "signal entries", arrays.x_name);
+    const bool measured = arrays.y.rows() > 0 || arrays.y.cols() > 0;
+    if (measured) {
+        if (arrays.noise_std > 0)
+            fail_usage("noise_std would be added to measurements that are given",
+                       "remove noise_std, or y to let the operator measure");
+        require_rows(arrays.y, arrays.op.rows(), "measurements", arrays.y_name);
+        if (arrays.y.rows() != arrays.x.rows())
+            fail_input(fmt::format("'{}' holds {} measurements, '{}' {} signals", arrays.y_name,
+                                   arrays.y.rows(), arrays.x_name, arrays.x.rows()),
+                       "row i of the measurements must belong to row i of the signals");
+    }
+    Problem problem;
+    problem.op = arrays.op;
+    problem.noise_std = arrays.noise_std;
+    problem.given_measurements = measured;
+    problem.domain.basis = arrays.basis;
+    const RowSplit split = split_rows(arrays);
+    const auto set_signals = [&](const Batch& x) {
+        problem.train.x = copy_rows(x, 0, split.train);
+        problem.test.x = copy_rows(x, split.train, split.test);
+    };
+    if (problem.domain.plain()) {
+        set_signals(arrays.x);
+    } else {
+        SensingSpec sensing;
+        sensing.given = problem.op;
+        sensing.on_signals = true;
+        problem.op =
+            sensing_operator(sensing, problem.domain.basis, arrays.x.cols(), arrays.seed, pool);
+        set_signals(problem.domain.to_coefficients(arrays.x, pool));
+        problem.protocol =
+            fmt::format("signals of {} in the basis {}", arrays.x_name, arrays.basis_name);
+    }
+    require_some_signal(problem.train.x, "training", arrays);
+    require_some_signal(problem.test.x, "test", arrays);
+    if (measured) {
+        problem.train.y = copy_rows(arrays.y, 0, split.train);
+        problem.test.y = copy_rows(arrays.y, split.train, split.test);
+    } else {
+        measure_sets(problem, arrays.seed, pool);
+    }
+    return problem;
+}
+
+}  // namespace pibinn

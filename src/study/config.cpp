@@ -1,0 +1,360 @@
+#include "study/config.hpp"
+
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <set>
+
+#include "core/names.hpp"
+#include "pibinn/array.hpp"
+#include "study/config_document.hpp"
+
+namespace pibinn::study {
+
+namespace {
+
+using Value = ConfigValue;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+// Beyond any problem that fits a machine; keeps products of sizes from wrapping.
+constexpr std::uint64_t kLargestSide = 1U << 24;
+constexpr std::uint64_t kMostRows = 1U << 28;
+
+constexpr NameTable<ProblemKind, 4> kKinds{{{ProblemKind::synthetic, "synthetic"},
+                                            {ProblemKind::arrays, "arrays"},
+                                            {ProblemKind::images, "images"},
+                                            {ProblemKind::signals, "signals"}}};
+
+ProblemKind parse_kind(std::string_view word) {
+    return parse_name(kKinds, word, "kind of problem");
+}
+
+/// Random sensing of images and signals knows how many equal blocks it has, and no other pattern.
+void require_own_sizes(const Value& value, const ProblemConfig& problem) {
+    if (problem.kind == ProblemKind::images || problem.kind == ProblemKind::signals)
+        value.fail("images and signals are sensed by equal blocks or by a file",
+                   "set repeat to the number of blocks, or operator to a file");
+}
+
+void set_operator(const Value& value, ProblemConfig& problem) {
+    if (value.node().is_array()) {
+        if (problem.spec.structure != StructureKind::blocks)
+            value.fail("several files are the blocks of a diagonal",
+                       "set problem.structure = \"blocks\", or name one file");
+        require_own_sizes(value, problem);
+        problem.block_files = value.paths();
+        return;
+    }
+    const std::string name = value.text();
+    if (names_array(name))
+        problem.operator_file = value.path();
+    else
+        problem.spec.ensemble = value.word([](std::string_view word) {
+            try {
+                return parse_operator_ensemble(word);
+            } catch (const Error& error) {
+                fail_usage(error.message(),
+                           error.hint() + " a file ends in .npy, .npz, .mat or .csv");
+            }
+        });
+}
+
+void set_support(const Value& value, SyntheticSpec& spec) {
+    std::set<std::uint64_t> seen;
+    for (const std::uint64_t entry : value.wholes(0)) {
+        if (!seen.insert(entry).second)
+            value.fail("entry " + std::to_string(entry) + " stands twice", "name each entry once");
+        if (entry >= kLargestSide)
+            value.fail("entry " + std::to_string(entry) + " is out of range",
+                       "entries count from 0 to n - 1");
+        spec.prior.support.push_back(static_cast<std::uint32_t>(entry));
+    }
+}
+
+/// Sizes come from one place: the files, the list of blocks, or m, n and repeat.
+void set_blocks(const Value& value, bool sizes_given, ProblemConfig& problem) {
+    if (problem.operator_file.empty()) require_own_sizes(value, problem);
+    if (problem.spec.structure != StructureKind::blocks)
+        value.fail(fmt::format("the structure is '{}'", to_string(problem.spec.structure)),
+                   "set problem.structure = \"blocks\"");
+    if (!problem.block_files.empty())
+        value.fail("the operator is a list of blocks, which have their own sizes",
+                   "remove blocks, or name one file that holds the whole matrix");
+    if (sizes_given)
+        value.fail("m, n, ratio or repeat is given too", "give the sizes of the blocks alone");
+    for (const auto& shape : value.lists(1, kLargestSide)) {
+        if (shape.size() != 2)
+            value.fail(
+                fmt::format("block {} has {} sizes", problem.spec.blocks.size(), shape.size()),
+                "write blocks = [[16, 32], [8, 16]]: rows and columns of each");
+        problem.spec.blocks.emplace_back(shape[0], shape[1]);
+    }
+    if (problem.spec.blocks.empty()) value.fail("there are 0 blocks", "give at least one");
+}
+
+void set_mask_density(const Value& value, ProblemConfig& problem) {
+    require_own_sizes(value, problem);
+    if (problem.spec.structure != StructureKind::mask)
+        value.fail(fmt::format("the structure is '{}'", to_string(problem.spec.structure)),
+                   "set problem.structure = \"mask\"");
+    if (problem.kind == ProblemKind::arrays || !problem.operator_file.empty())
+        value.fail("the mask is that of the operator's non-zero entries",
+                   "remove mask_density, or the operator to draw both");
+    problem.spec.mask_density = value.number(0, 1, true);
+}
+
+/// A folder holds A.npy, x.npy and perhaps y.npy; files that are named go before.
+void look_in_folder(const std::string& folder, ProblemConfig& problem) {
+    const std::filesystem::path path = folder;
+    const auto take = [&](std::string& file, const char* name, bool needed) {
+        if (file.empty() && (needed || std::filesystem::exists(path / name)))
+            file = (path / name).string();
+    };
+    const bool own_signals = !problem.x_file.empty();
+    if (problem.block_files.empty()) take(problem.operator_file, "A.npy", true);
+    take(problem.x_file, "x.npy", true);
+    // The folder's measurements belong to the folder's signals.
+    if (!own_signals) take(problem.y_file, "y.npy", false);
+}
+
+/// Reads [problem]; what is said of its sizes decides what else may be said.
+struct ProblemReader {
+    ProblemConfig problem;
+    bool has_m = false;
+    bool has_sizes = false;
+    double ratio = 0;
+
+    std::vector<ConfigKey> keys();
+    void settle();
+};
+
+std::vector<ConfigKey> ProblemReader::keys() {
+    SyntheticSpec& spec = problem.spec;
+    constexpr KeyKinds drawn{true, true, false, false};
+    std::vector<ConfigKey> keys{
+        {"kind", "\"synthetic\"", "",
+         "where signals come from: \"synthetic\" (drawn), \"arrays\" (your own A and x), "
+         "\"images\" (a folder of photos), \"signals\" (recorded segments)",
+         [this](const Value& v) { problem.kind = v.word(parse_kind); }},
+        {"m", "50", "",
+         "measurements per signal: rows of the operator, of one block where it has blocks; of the "
+         "whole operator for images and signals",
+         [&](const Value& v) {
+             spec.m = v.whole(1, kLargestSide);
+             problem.real.m = spec.m;
+             has_m = true;
+         }},
+        {"n", "100", "", "entries per signal: columns of the operator, of one block",
+         [&](const Value& v) { spec.n = v.whole(1, kLargestSide), has_sizes = true; }, drawn},
+        {"ratio", "", "0.5", "m / n, instead of m; images and signals use 0.5",
+         [&](const Value& v) {
+             if (has_m) v.fail("m is given too", "give either m or ratio = m / n");
+             ratio = v.number(0, 100, true);
+             problem.real.ratio = ratio;
+         }},
+        {"density", "0.05", "", "share of entries that are not zero",
+         [&](const Value& v) { spec.prior.density = v.number(0, 1, true); }, drawn},
+        {"support", "", "[1, 5, 9]", "the entries that are not zero, the same in every signal",
+         [&](const Value& v) { set_support(v, spec); }, drawn},
+        {"train", "4000", "", "signals to train on; four fifths of the rows of arrays and segments",
+         [&](const Value& v) { problem.train_rows = v.whole(1, kMostRows); }},
+        {"test", "1000", "", "signals to test on; the rest of the rows of arrays and segments",
+         [&](const Value& v) { problem.test_rows = v.whole(1, kMostRows); }},
+        {"noise_std", "0.0", "",
+         "deviation of the noise, on measurements; on pixels for images, which use 0.05",
+         [&](const Value& v) {
+             spec.noise_std = v.number(0, kInfinity);
+             problem.real.noise_std = spec.noise_std;
+         }},
+        {"structure", "\"dense\"", "",
+         "which links exist: \"dense\", \"repeated\" (the same block on the diagonal), "
+         "\"blocks\" (different ones), \"mask\" (a sparse pattern)",
+         [&](const Value& v) { spec.structure = v.word(parse_structure_kind); }},
+        {"repeat", "100", "", "how many blocks; images and signals use 2",
+         [&](const Value& v) {
+             spec.repeat = v.whole(1, kLargestSide);
+             problem.real.repeat = spec.repeat;
+             has_sizes = true;
+         }},
+        {"operator", "\"gaussian\"", "",
+         "\"gaussian\", \"rademacher\", an array file, or a list of files, one per block",
+         [&](const Value& v) { set_operator(v, problem); }},
+        {"blocks", "", "[[16, 32], [8, 24]]", "rows and columns of each block, instead of repeat",
+         [&](const Value& v) { set_blocks(v, has_m || has_sizes || ratio > 0, problem); }},
+        {"mask_density", "", "0.1",
+         "share of links of a drawn mask; more where a row or column would be empty",
+         [&](const Value& v) { set_mask_density(v, problem); }},
+        {"x",
+         "",
+         "\"x.npy\"",
+         "array file of the signals, one per row",
+         [&](const Value& v) { problem.x_file = v.path(); },
+         {true, true, false, true}},
+        {"y", "", "\"y.npy\"", "array file of their measurements; otherwise the operator measures",
+         [&](const Value& v) { problem.y_file = v.path(); }, drawn},
+        {"path", "", "\"folder\"",
+         "a folder that holds A.npy, x.npy and perhaps y.npy, or photos, or recorded segments",
+         [&](const Value& v) { problem.real.path = v.path(); }},
+    };
+    for (ConfigKey& key : real_keys(problem.real)) keys.push_back(std::move(key));
+    return keys;
+}
+
+void ProblemReader::settle() {
+    SyntheticSpec& spec = problem.spec;
+    const std::string& folder = problem.real.path;
+    settle_real(problem);
+    if (problem.kind == ProblemKind::synthetic) {
+        if (!folder.empty() || !problem.x_file.empty() || !problem.y_file.empty())
+            fail_usage("a synthetic problem draws its own signals, but problem.path, x or y is set",
+                       "set problem.kind = \"arrays\" to use your own");
+        if (ratio > 0)
+            spec.m = std::max<std::size_t>(
+                1, static_cast<std::size_t>(std::lround(ratio * static_cast<double>(spec.n))));
+        spec.train = problem.train_rows.value_or(spec.train);
+        spec.test = problem.test_rows.value_or(spec.test);
+    }
+    if (problem.kind != ProblemKind::arrays) return;
+    if (!folder.empty()) look_in_folder(folder, problem);
+    if (problem.operator_file.empty() && problem.block_files.empty())
+        fail_usage("a problem of arrays needs its operator",
+                   "set problem.operator = \"A.npy\", or problem.path to a folder that holds it");
+    if (problem.x_file.empty())
+        fail_usage("a problem of arrays needs signals",
+                   "set problem.x = \"x.npy\", or problem.path to a folder that holds it");
+}
+
+ProblemConfig read_problem(const ConfigDocument& document) {
+    ProblemReader reader;
+    std::vector<ConfigKey> keys = reader.keys();
+    std::vector<std::pair<Value, KeyKinds>> present;
+    for (ConfigKey& key : keys)
+        key.set = [set = std::move(key.set), kinds = key.kinds, &present](const Value& v) {
+            set(v);
+            present.emplace_back(v, kinds);
+        };
+    document.read("problem", keys);
+    for (const auto& [value, kinds] : present) require_key_of_kind(reader.problem, value, kinds);
+    reader.settle();
+    return std::move(reader.problem);
+}
+
+Update parse_update(std::string_view word) {
+    static constexpr NameTable<bool, 2> names{{{true, "accelerated"}, {false, "plain"}}};
+    return parse_name(names, word, "update") ? Update::accelerated() : Update::plain();
+}
+
+bool parse_threshold(std::string_view word) {
+    static constexpr NameTable<bool, 2> names{{{true, "residual"}, {false, "fixed"}}};
+    return parse_name(names, word, "threshold");
+}
+
+bool parse_network_structure(std::string_view word) {
+    static constexpr NameTable<bool, 2> names{{{false, "problem"}, {true, "dense"}}};
+    return parse_name(names, word, "structure of a network");
+}
+
+/// Reads [model]. `update` stands before its parts, which may then be switched one by one.
+struct ModelReader {
+    Config& config;
+    bool plain = false;
+
+    void switch_part(const Value& v, bool& part, bool on) const {
+        if (plain && on)
+            v.fail("the plain update has no such part", "set model.update = \"accelerated\"");
+        part = on;
+    }
+    std::vector<ConfigKey> keys();
+};
+
+std::vector<ConfigKey> ModelReader::keys() {
+    NetworkSpec& spec = config.model;
+    return {
+        {"layers", "20", "", "K, how many iterations are unrolled",
+         [&](const Value& v) { spec.layers = v.whole(1, 10000); }},
+        {"activation", "\"soft\"", "",
+         "\"soft\" or \"hard\" thresholds, or \"relu\", the paper's literal HT",
+         [&](const Value& v) { spec.activation = v.word(parse_activation); }},
+        {"weights", "\"one-bit\"", "",
+         "how links are stored: \"float\", \"one-bit\" (one scale for the network), "
+         "\"one-bit-layer\", \"one-bit-channel\", \"ternary\"",
+         [&](const Value& v) { spec.weights = v.word(parse_weight_kind); }},
+        {"delta", "1.0", "", "the paper's delta, the share of x that a layer keeps",
+         [&](const Value& v) { spec.delta = v.number(0, 2, true); }},
+        {"architecture", "\"unrolled\"", "",
+         "\"unrolled\", or \"fcn\", fully connected, which needs update = \"plain\"",
+         [&](const Value& v) { spec.architecture = v.word(parse_architecture); }},
+        {"structure", "\"problem\"", "",
+         "\"problem\": the problem's own links; \"dense\": every link of the whole matrix",
+         [&](const Value& v) { config.dense_network = v.word(parse_network_structure); }},
+        {"update", "\"accelerated\"", "", "\"accelerated\" (ours), or \"plain\" (the paper's)",
+         [&](const Value& v) {
+             spec.update = v.word(parse_update);
+             plain = spec.update.is_plain();
+         }},
+        {"threshold", "\"residual\"", "",
+         "of the accelerated update: thresholds \"residual\" (scaled by mean|r|) or \"fixed\"",
+         [&](const Value& v) {
+             switch_part(v, spec.update.residual_threshold, v.word(parse_threshold));
+         }},
+        {"momentum", "true", "", "of the accelerated update",
+         [&](const Value& v) { switch_part(v, spec.update.momentum, v.flag()); }},
+        {"onsager", "true", "", "the Onsager term of the accelerated update",
+         [&](const Value& v) { switch_part(v, spec.update.onsager, v.flag()); }},
+    };
+}
+
+std::vector<ConfigKey> first_keys(Config& config) {
+    return {{"seed", "1", "", "of everything random",
+             [&](const Value& v) { config.seed = v.whole(0); }}};
+}
+
+}  // namespace
+
+std::vector<std::string> ProblemConfig::files() const {
+    std::vector<std::string> files{operator_file, x_file,        y_file,           real.basis,
+                                   real.ids,      real.artefact, real.artefact_ids};
+    files.insert(files.end(), block_files.begin(), block_files.end());
+    return files;
+}
+
+ProblemTraits traits_of(const ProblemConfig& problem) {
+    const bool synthetic = problem.kind == ProblemKind::synthetic;
+    const bool arrays = problem.kind == ProblemKind::arrays;
+    ProblemTraits traits;
+    if (synthetic)
+        traits.invariance =
+            problem.spec.prior.support.empty() ? Invariance::shifts : Invariance::signs;
+    traits.given_measurements = arrays && !problem.y_file.empty();
+    traits.disturbed = synthetic || arrays
+                           ? problem.spec.noise_std > 0
+                           : *problem.real.noise_std > 0 || problem.real.artefact != "none";
+    traits.sparse = synthetic || arrays;
+    traits.patches = problem.kind == ProblemKind::images;
+    if (!synthetic && !problem.real.basis.empty())
+        traits.basis = names_array(problem.real.basis) ? "matrix" : problem.real.basis;
+    return traits;
+}
+
+std::string_view to_string(ProblemKind kind) { return name_of(kKinds, kind); }
+
+Config read_config(const ConfigDocument& document) {
+    Config config;
+    document.read("", first_keys(config));
+    config.problem = read_problem(document);
+    document.read("model", ModelReader{config}.keys());
+    config.model.validate();
+    return config;
+}
+
+void visit_config_keys(const std::function<void(std::string_view, const ConfigKey&)>& visit) {
+    Config config;
+    ProblemReader problem;
+    ModelReader model{config};
+    for (const ConfigKey& key : first_keys(config)) visit("", key);
+    for (const ConfigKey& key : problem.keys()) visit("problem", key);
+    for (const ConfigKey& key : model.keys()) visit("model", key);
+}
+
+}  // namespace pibinn::study

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pibinn/network_spec.hpp"
+#include "pibinn/synthetic_problem.hpp"
+#include "study/config_real.hpp"
+
+namespace pibinn::study {
+
+enum class ProblemKind { synthetic, arrays, images, signals };
+
+std::string_view to_string(ProblemKind kind);
+
+/// The section [problem] of a configuration.
+struct ProblemConfig {
+    ProblemKind kind = ProblemKind::synthetic;
+    /// What a synthetic problem is made of. `arrays` uses the structure, repeat and noise of it.
+    SyntheticSpec spec;
+    std::string operator_file;              ///< empty: drawn from the ensemble
+    std::vector<std::string> block_files;   ///< instead of one file: the blocks of the diagonal
+    std::string x_file;                     ///< of `arrays` and `signals`
+    std::string y_file;                     ///< of `arrays`; empty: measured by the operator
+    std::optional<std::size_t> train_rows;  ///< what was not said follows the rows there are
+    std::optional<std::size_t> test_rows;
+    RealConfig real;  ///< of `images` and `signals`, and the basis of `arrays`
+
+    /// The array files that it names.
+    std::vector<std::string> files() const;
+};
+
+/// What is known of the problem before its signals are read: equal to Problem::traits() of it.
+ProblemTraits traits_of(const ProblemConfig& problem);
+
+struct Config {
+    ProblemConfig problem;
+    NetworkSpec model;
+    /// model.structure = "dense": the network ignores the problem's structure and has every link of
+    /// the whole matrix.
+    bool dense_network = false;
+    std::uint64_t seed = 1;
+};
+
+class ConfigDocument;
+
+struct ConfigKey;
+/// Calls visit(section, key) for the keys of problem and model.
+void visit_config_keys(const std::function<void(std::string_view, const ConfigKey&)>& visit);
+
+/// Problem and model of a document. A section [train] may stand beside them; whoever trains reads
+/// it from the same document.
+Config read_config(const ConfigDocument& document);
+
+}  // namespace pibinn::study

@@ -1,0 +1,269 @@
+#include "study/config_train.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "core/names.hpp"
+#include "study/config_document.hpp"
+
+namespace pibinn::study {
+
+namespace {
+
+using Value = ConfigValue;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+void set_trains(const Value& value, Stage& stage) {
+    if (!value.node().is_array())
+        value.fail("expected a list",
+                   "write trains = [\"weights\", \"theta\", \"scale\"] or a part of it");
+    stage.trains_weights = stage.trains_theta = stage.trains_scale = false;
+    for (const toml::node& entry : *value.node().as_array()) {
+        enum class Part { weights, theta, scale };
+        static constexpr NameTable<Part, 3> names{
+            {{Part::weights, "weights"}, {Part::theta, "theta"}, {Part::scale, "scale"}}};
+        switch (Value(value.key(), entry).word([](std::string_view word) {
+            return parse_name(names, word, "part of a network");
+        })) {
+            case Part::weights:
+                stage.trains_weights = true;
+                break;
+            case Part::theta:
+                stage.trains_theta = true;
+                break;
+            case Part::scale:
+                stage.trains_scale = true;
+                break;
+        }
+    }
+}
+
+/// Names go into history.csv and onto command lines.
+void set_name(const Value& value, Stage& stage) {
+    stage.name = value.text();
+    const bool plain =
+        !stage.name.empty() && std::all_of(stage.name.begin(), stage.name.end(), [](char c) {
+            return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+                   c == '_' || c == '-';
+        });
+    if (!plain)
+        value.fail(fmt::format("'{}' is not the name of a stage", stage.name),
+                   "use letters, digits, - and _");
+}
+
+std::vector<ConfigKey> stage_keys(Stage& stage) {
+    return {
+        {"name", "", "\"joint\"",
+         "of the stage; one that the recipe has too starts from the recipe's numbers",
+         [&](const Value& v) { set_name(v, stage); }},
+        {"epochs", "100", "", "passes over the training set",
+         [&](const Value& v) { stage.epochs = v.whole(1, 100000000); }},
+        {"learning_rate", "1e-3", "", "of Adam; the recipe's follow the size of the operator",
+         [&](const Value& v) {
+             stage.learning_rate = v.number(0, kInfinity, true);
+             stage.fit_rate = false;
+         }},
+        {"schedule", "\"constant\"", "",
+         "\"constant\", \"step\" (times 0.9 every ten epochs) or \"cosine\" (down to 1 %)",
+         [&](const Value& v) { stage.schedule = v.word(parse_schedule); }},
+        {"trains", "[\"weights\", \"theta\"]", "", "any of \"weights\", \"theta\", \"scale\"",
+         [&](const Value& v) { set_trains(v, stage); }},
+        {"projection", "\"none\"", "",
+         "\"none\" trains floats, \"lazy\" trains weights as they are stored, \"l1\" pulls "
+         "floats towards their levels",
+         [&](const Value& v) { stage.projection = v.word(parse_projection); }},
+        {"scale", "0.0", "", "the global scale at the start of the stage; 0 keeps what it is",
+         [&](const Value& v) {
+             stage.scale = v.number(0, kInfinity);
+             stage.fit_scale = false;
+         }},
+        {"clip", "0.0", "", "largest norm of a layer's gradient; 0 does not clip",
+         [&](const Value& v) { stage.clip = v.number(0, kInfinity); }},
+        {"l1_weight", "1.0", "", "of projection \"l1\": how hard it pulls in the end",
+         [&](const Value& v) { stage.l1_weight = v.number(0, kInfinity); }},
+        {"scalar_rate", "1.0", "",
+         "rate of thresholds, momentum and scale, relative to that of the weights",
+         [&](const Value& v) { stage.scalar_rate = v.number(0, kInfinity, true); }},
+        {"alpha", "0.0", "",
+         "keeps the theory's alpha on the training supports at most this; 0 does not",
+         [&](const Value& v) { stage.alpha = v.number(0, kInfinity); }},
+        {"alpha_weight", "1.0", "", "of that penalty, against the loss",
+         [&](const Value& v) { stage.alpha_weight = v.number(0, kInfinity); }},
+        {"momentum", "0.9", "", "Adam's averaging of the weights' gradient",
+         [&](const Value& v) { stage.momentum = v.number(0, 0.9999); }},
+        {"average", "0.0", "",
+         "ends with a running mean of the weights, each step counting 1 - average; 0 with the last",
+         [&](const Value& v) { stage.average = v.number(0, 0.99999); }},
+        {"batch", "0", "", "of this stage; 0 is that of the recipe",
+         [&](const Value& v) { stage.batch = v.whole(0); }},
+    };
+}
+
+void read_stage(const std::string& prefix, const toml::table& table, Stage& stage) {
+    read_table(prefix, table, stage_keys(stage));
+}
+
+void set_augment(const Value& value, const ProblemConfig& problem, Recipe& recipe) {
+    recipe.augment = value.word([&](std::string_view word) {
+        const Augment augment = parse_augment(word);
+        try {
+            require_augment(augment, traits_of(problem));
+        } catch (const Error& error) {
+            const std::string where =
+                problem.y_file.empty() ? "" : fmt::format(" by '{}'", problem.y_file);
+            fail_usage(error.message() + where, error.hint());
+        }
+        return augment;
+    });
+}
+
+Stage* find_stage(std::vector<Stage>& stages, std::string_view name) {
+    for (Stage& stage : stages)
+        if (stage.name == name) return &stage;
+    return nullptr;
+}
+
+/// [[train.stage]]: the whole list.
+std::vector<Stage> list_stages(const Value& value, std::vector<Stage> recipe) {
+    std::vector<Stage> stages;
+    for (const toml::node& entry : *value.node().as_array()) {
+        if (!entry.is_table())
+            value.fail("expected tables", "write [[train.stage]] before each stage");
+        const toml::table& table = *entry.as_table();
+        Stage stage;
+        if (const auto name = table["name"].value<std::string>())
+            if (const Stage* known = find_stage(recipe, *name)) stage = *known;
+        read_stage("train.stage", table, stage);
+        if (find_stage(stages, stage.name))
+            Value("train.stage", entry)
+                .fail(fmt::format("a second stage '{}'", stage.name),
+                      "give each stage a name of its own");
+        stages.push_back(stage);
+    }
+    return stages;
+}
+
+/// The stages that a recipe has for other kinds of weights than this network's.
+std::vector<Stage> stages_elsewhere(std::string_view recipe, NetworkSpec spec) {
+    std::vector<Stage> stages;
+    for (const WeightKind kind : {WeightKind::real, WeightKind::one_bit}) {
+        spec.weights = kind;
+        for (const Stage& stage : named_recipe(recipe, spec).stages) stages.push_back(stage);
+    }
+    return stages;
+}
+
+/// train.stage.NAME.KEY: one number of one stage. A stage that only stands `elsewhere` is read, so
+/// that mistakes in it are found, and left.
+void change_stages(const Value& value, std::vector<Stage>& stages, std::vector<Stage> elsewhere) {
+    for (const auto& [name, node] : *value.node().as_table()) {
+        Stage* stage = find_stage(stages, name.str());
+        if (!stage) stage = find_stage(elsewhere, name.str());
+        if (!stage) {
+            std::vector<std::string_view> names;
+            for (const Stage& s : stages) names.push_back(s.name);
+            for (const Stage& s : elsewhere)
+                if (std::find(names.begin(), names.end(), s.name) == names.end())
+                    names.push_back(s.name);
+            value.fail(fmt::format("there is no stage '{}'", name.str()),
+                       hint_for_unknown(name.str(), names));
+        }
+        const std::string prefix = fmt::format("train.stage.{}", name.str());
+        if (!node.is_table())
+            Value(prefix, node)
+                .fail("this is a stage, not a value", "write " + prefix + ".KEY = VALUE");
+        read_stage(prefix, *node.as_table(), *stage);
+    }
+}
+
+/// The keys of [train] but for the recipe, which is read first, and the stages.
+std::vector<ConfigKey> train_keys(TrainConfig& config, const ProblemConfig& problem) {
+    Recipe& recipe = config.recipe;
+    return {
+        {"seeds", "1", "", "trainings of seed, seed + 1, ..., side by side",
+         [&](const Value& v) { config.seeds = v.whole(1, 10000); }},
+        {"batch", "", "250",
+         "signals per step; by default 250, shared out over the blocks of \"repeated\", and at "
+         "most "
+         "the training set",
+         [&](const Value& v) { recipe.batch = v.whole(1); }},
+        {"loss", "\"squared\"", "",
+         "\"squared\", \"norm\", or \"nmse\": each signal relative to its energy",
+         [&](const Value& v) { recipe.loss = v.word(parse_loss); }},
+        {"augment", "", "\"roll\"",
+         "new signals every epoch: \"none\", \"signs\", \"roll\" (signs and shifts), "
+         "\"noise\", \"shift\" (in time), \"flip\", \"mix\"; by default what the problem allows",
+         [&](const Value& v) { set_augment(v, problem, recipe); }},
+        {"validation", "0.0", "",
+         "share of the training set kept back; each stage ends with the epoch best on it",
+         [&](const Value& v) { recipe.validation = v.number(0, 0.5); }},
+        {"theta", "0.1", "", "thresholds at the start",
+         [&](const Value& v) { recipe.theta = v.number(0, kInfinity); }},
+        {"ramp", "0.0", "",
+         "0.25: hard thresholds learn too, starting as soft ones; at 0 they stay as they are",
+         [&](const Value& v) { recipe.ramp = v.number(0, 1); }},
+        {"checkpoint_seconds", "2.0", "", "between two checkpoints; 0 writes one after every epoch",
+         [&](const Value& v) { config.checkpoint_seconds = v.number(0, kInfinity); }},
+        {"stage", "", "", "", [](const Value&) {}},
+    };
+}
+
+ConfigKey recipe_key(std::function<void(const Value&)> set) {
+    return {"recipe", "\"default\"", "",
+            "\"default\" (the best we know), or \"paper\" (as published, of the plain update)",
+            std::move(set)};
+}
+
+}  // namespace
+
+TrainConfig read_train_config(const ConfigDocument& document, Config& whole, bool share) {
+    NetworkSpec& spec = whole.model;
+    TrainConfig config;
+    std::string name = "default";
+    // All keys of [train] are read twice, since the other keys change what the recipe says.
+    const auto read = [&](ConfigKey first, bool rest) {
+        std::vector<ConfigKey> keys = train_keys(config, whole.problem);
+        if (!rest)
+            for (ConfigKey& key : keys) key.set = [](const Value&) {};
+        keys.insert(keys.begin(), std::move(first));
+        document.read("train", keys);
+    };
+    read(recipe_key([&](const Value& v) {
+             name = v.text();
+             spec = network_for(name, spec);
+             config.recipe =
+                 v.word([&](std::string_view word) { return named_recipe(word, spec); });
+         }),
+         false);
+    config.recipe = recipe_for(traits_of(whole.problem), spec, name);
+    read(recipe_key([](const Value&) {}), true);
+    document.read_each("train", "stage", [&](const Value& v) {
+        if (v.node().is_array())
+            config.recipe.stages = list_stages(v, config.recipe.stages);
+        else if (v.node().is_table())
+            change_stages(v, config.recipe.stages,
+                          share ? stages_elsewhere(name, spec) : std::vector<Stage>{});
+        else
+            v.fail("expected stages", "write [[train.stage]] and its keys below");
+    });
+    if (share && spec.weights != WeightKind::one_bit)
+        for (Stage& stage : config.recipe.stages) {
+            stage.scale = 0;
+            stage.trains_scale = false;
+        }
+    config.recipe.validate(spec);
+    return config;
+}
+
+void visit_train_keys(const std::function<void(std::string_view, const ConfigKey&)>& visit) {
+    TrainConfig config;
+    const ProblemConfig problem;
+    Stage stage;
+    visit("train", recipe_key([](const Value&) {}));
+    for (const ConfigKey& key : train_keys(config, problem))
+        if (key.name != "stage") visit("train", key);
+    for (const ConfigKey& key : stage_keys(stage)) visit("train.stage", key);
+}
+
+}  // namespace pibinn::study

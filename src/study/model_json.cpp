@@ -1,0 +1,25 @@
+#include "study/model_json.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace pibinn::study {
+
+using nlohmann::ordered_json;
+
+ordered_json model_json(const Model& model) {
+    return {{"layers", model.spec.layers},
+            {"weights", to_string(model.spec.weights)},
+            {"activation", to_string(model.spec.activation)},
+            {"update", to_string(model.spec.update)},
+            {"structure", to_string(model.op.structure().kind())},
+            {"delta", model.spec.delta},
+            {"links", model.links()}};
+}
+
+ordered_json bits_json(const BitCount& bits) {
+    return {{"weights", bits.weights}, {"thresholds", bits.thresholds}, {"momentum", bits.momentum},
+            {"scales", bits.scales},   {"operator", bits.op},           {"paper", bits.paper},
+            {"total", bits.total}};
+}
+
+}  // namespace pibinn::study

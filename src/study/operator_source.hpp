@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "pibinn/operator.hpp"
+#include "study/config.hpp"
+
+namespace pibinn::study {
+
+/// The operator of a file under a structure: `repeated` takes the file as the block, `blocks` as
+/// the whole matrix with `repeat` equal blocks on its diagonal, `mask` takes its non-zero entries.
+Operator load_operator(const std::string& file, StructureKind structure, std::size_t repeat);
+
+/// The operator of the files that a configuration names: also blocks of given sizes, and blocks
+/// that are a file each.
+Operator load_operator(const ProblemConfig& problem);
+
+/// The matrix that load_operator reads back: one repetition of the operator, zeros included.
+Matrix<float> operator_matrix(const Operator& op);
+
+}  // namespace pibinn::study

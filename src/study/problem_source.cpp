@@ -1,0 +1,107 @@
+#include "study/problem_source.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "pibinn/array.hpp"
+#include "pibinn/error.hpp"
+#include "pibinn/npy.hpp"
+#include "pibinn/real_problem.hpp"
+#include "study/operator_source.hpp"
+#include "study/real_source.hpp"
+
+namespace pibinn::study {
+
+namespace {
+
+Problem load_arrays(const ProblemConfig& source, std::uint64_t seed, ThreadPool& pool) {
+    ArrayProblem arrays;
+    arrays.op = load_operator(source);
+    arrays.x = read_array(source.x_file);
+    require_batch(arrays.x, arrays.op.cols(), "signal entries", source.x_file);
+    if (!source.y_file.empty()) {
+        arrays.y = read_array(source.y_file);
+        require_batch(arrays.y, arrays.op.rows(), "measurements", source.y_file);
+    }
+    arrays.train = source.train_rows;
+    arrays.test = source.test_rows;
+    arrays.noise_std = source.spec.noise_std;
+    arrays.basis = load_basis(source.real, arrays.x.cols());
+    arrays.seed = seed;
+    arrays.x_name = source.x_file;
+    arrays.y_name = source.y_file;
+    arrays.basis_name = source.real.basis;
+    return Problem::from_arrays(arrays, pool);
+}
+
+/// Found before a network is trained on nothing: nmse divides by the norm of a signal.
+void require_some_signal(const Batch& x, const char* set, const ProblemConfig& source) {
+    if (std::any_of(x.values().begin(), x.values().end(), [](float v) { return v != 0; })) return;
+    const std::string& where = source.x_file.empty() ? source.real.path : source.x_file;
+    fail_input(fmt::format("all {} {} signals of '{}' are zero{}", x.rows(), set, where,
+                           source.real.normalize ? " once they are normalised" : ""),
+               "nmse divides by their norm: give signals that are not zero");
+}
+
+Problem draw_problem(const SyntheticSpec& spec, const Config& config, ThreadPool& pool) {
+    const ProblemConfig& source = config.problem;
+    if (source.operator_file.empty() && source.block_files.empty())
+        return make_synthetic(spec, config.seed, pool);
+    return make_synthetic(spec, load_operator(source), config.seed, pool);
+}
+
+}  // namespace
+
+Problem problem_without_signals(const Config& config, ThreadPool& pool) {
+    const ProblemConfig& source = config.problem;
+    if (source.kind != ProblemKind::synthetic) return make_problem(config, pool);
+    SyntheticSpec no_signals = source.spec;
+    no_signals.train = 0;
+    no_signals.test = 0;
+    return draw_problem(no_signals, config, pool);
+}
+
+void require_memory(const Config& config, const Structure& physics) {
+    const auto m = static_cast<double>(physics.rows());
+    const auto n = static_cast<double>(physics.cols());
+    const auto layers = static_cast<double>(config.model.layers);
+    const bool fcn = config.model.architecture == Architecture::fcn;
+    const double links = fcn                    ? m * n + (layers - 1) * n * n
+                         : config.dense_network ? layers * m * n
+                                                : layers * static_cast<double>(physics.links());
+    // Latent and effective weights, gradient, two moments, and the gradients of eight lanes.
+    constexpr double kBytesPerLink = 13 * sizeof(float);
+    const double memory = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) *
+                          static_cast<double>(::sysconf(_SC_PAGESIZE));
+    if (memory > 0 && links * kBytesPerLink > memory)
+        fail_usage(
+            fmt::format("a {} network of {} layers for a {} x {} operator has {:.3g} links, and "
+                        "training these takes {:.3g} GB of the {:.3g} GB that this machine has",
+                        fcn                    ? "fully connected"
+                        : config.dense_network ? "dense"
+                                               : "structured",
+                        config.model.layers, physics.rows(), physics.cols(), links,
+                        links * kBytesPerLink / 1e9, memory / 1e9),
+            fcn || config.dense_network ? "use a network of the problem's own structure"
+                                        : "use fewer layers or a smaller operator");
+}
+
+Operator network_operator(const Config& config, const Operator& physics) {
+    require_memory(config, physics.structure());
+    return config.dense_network ? Operator::from_dense(physics.to_dense()) : physics;
+}
+
+Problem make_problem(const Config& config, ThreadPool& pool) {
+    const ProblemConfig& source = config.problem;
+    if (source.kind == ProblemKind::synthetic) return draw_problem(source.spec, config, pool);
+    Problem problem = source.kind == ProblemKind::arrays   ? load_arrays(source, config.seed, pool)
+                      : source.kind == ProblemKind::images ? load_images(config, pool)
+                                                           : load_signals(config, pool);
+    require_some_signal(problem.train.x, "training", source);
+    require_some_signal(problem.test.x, "test", source);
+    return problem;
+}
+
+}  // namespace pibinn::study

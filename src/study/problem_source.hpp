@@ -1,0 +1,22 @@
+#pragma once
+
+#include "pibinn/operator.hpp"
+#include "pibinn/problem.hpp"
+#include "pibinn/thread_pool.hpp"
+#include "study/config.hpp"
+
+namespace pibinn::study {
+
+/// Operator and domain of a configuration; signals only where these follow from them.
+Problem problem_without_signals(const Config& config, ThreadPool& pool);
+
+/// The operator as the network of a configuration sees it: `physics` itself, or the same matrix
+/// with every entry a link. Refuses a network that cannot be trained in this machine's memory.
+Operator network_operator(const Config& config, const Operator& physics);
+/// The same refusal, before anything is made.
+void require_memory(const Config& config, const Structure& physics);
+
+/// Operator, training and test set of a configuration.
+Problem make_problem(const Config& config, ThreadPool& pool);
+
+}  // namespace pibinn::study

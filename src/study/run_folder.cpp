@@ -1,0 +1,118 @@
+#include "study/run_folder.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "core/folder.hpp"
+#include "pibinn/error.hpp"
+
+namespace pibinn::study {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kCheckpoint = "checkpoint.safetensors";
+constexpr std::array<const char*, 5> kFiles{kCheckpoint, "model.safetensors", "history.csv",
+                                            "summary.json", "report.html"};
+constexpr std::string_view kSeedPrefix = "seed-";
+
+bool holds_a_run(const fs::path& folder) {
+    return std::any_of(kFiles.begin(), kFiles.end(),
+                       [&](const char* name) { return fs::exists(folder / name); });
+}
+
+std::vector<fs::path> entries_of(const fs::path& folder) {
+    std::vector<fs::path> entries;
+    std::error_code code;
+    for (fs::directory_iterator at(folder, code), end; !code && at != end; at.increment(code))
+        entries.push_back(at->path());
+    std::sort(entries.begin(), entries.end());
+    return entries;
+}
+
+/// The folders of seeds beneath a folder that hold a run.
+std::vector<fs::path> seeds_in(const fs::path& folder) {
+    std::vector<fs::path> held;
+    for (const fs::path& entry : entries_of(folder))
+        if (entry.filename().string().starts_with(kSeedPrefix) && holds_a_run(entry))
+            held.push_back(entry);
+    return held;
+}
+
+/// What a program that was killed while it wrote could not remove itself.
+void remove_leftovers(const fs::path& folder) {
+    for (const fs::path& entry : entries_of(folder))
+        for (const char* name : kFiles)
+            if (entry.filename().string().starts_with(std::string(name) + ".tmp-")) {
+                std::error_code code;
+                fs::remove(entry, code);
+            }
+}
+
+void require_resumable(const TrainingRun& run) {
+    const std::string same = "resume with the same configuration, or choose another --out";
+    std::vector<fs::path> ours;
+    for (std::size_t i = 0; i < run.train.seeds; ++i) ours.push_back(seed_folder(run, i));
+    for (const fs::path& folder : seeds_in(run.folder))
+        if (std::find(ours.begin(), ours.end(), folder) == ours.end())
+            fail_usage(fmt::format("'{}' is of a seed that this run of {} seed(s) from {} has not",
+                                   folder.string(), run.train.seeds, run.config.seed),
+                       same);
+    bool any = false;
+    for (const fs::path& folder : ours) {
+        if (!holds_a_run(folder)) continue;
+        any = true;
+        if (!fs::exists(folder / kCheckpoint))
+            fail_usage(fmt::format("'{}' holds results but no {}", folder.string(), kCheckpoint),
+                       "there is nothing to go on with: choose another --out");
+    }
+    if (run.train.seeds > 1 && holds_a_run(run.folder) &&
+        (!any || fs::exists(run.folder / kCheckpoint)))
+        fail_usage(fmt::format("'{}' holds a run of another number of seeds: train.seeds is now {}",
+                               run.folder.string(), run.train.seeds),
+                   same);
+}
+
+}  // namespace
+
+fs::path seed_folder(const TrainingRun& run, std::size_t index) {
+    if (run.train.seeds == 1) return run.folder;
+    return run.folder / fmt::format("{}{}", kSeedPrefix, run.config.seed + index);
+}
+
+void require_own_folder(const TrainingRun& run) {
+    if (run.resume) return require_resumable(run);
+    if (holds_a_run(run.folder) || !seeds_in(run.folder).empty())
+        fail_usage(fmt::format("'{}' already holds a run", run.folder.string()),
+                   "choose another --out, or add --resume to go on with that run");
+}
+
+void RunFolders::add(const TrainingRun& run) {
+    make(run.folder);
+    for (std::size_t i = 0; i < run.train.seeds; ++i) make(seed_folder(run, i));
+}
+
+RunFolders::~RunFolders() { remove_empty(); }
+
+void RunFolders::make(const fs::path& folder) {
+    std::vector<fs::path> missing;
+    for (fs::path at = folder; !at.empty() && !fs::exists(at); at = at.parent_path())
+        missing.push_back(at);
+    made_.insert(made_.end(), missing.rbegin(), missing.rend());
+    make_folder(folder);
+    remove_leftovers(folder);
+    require_writable(folder / kCheckpoint);
+}
+
+void RunFolders::remove_empty() noexcept {
+    std::error_code code;
+    for (auto folder = made_.rbegin(); folder != made_.rend(); ++folder)
+        if (fs::is_directory(*folder, code)) fs::remove(*folder, code);
+}
+
+}  // namespace pibinn::study

@@ -1,0 +1,267 @@
+#include "study/scheme_study.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "core/file.hpp"
+#include "pibinn/error.hpp"
+#include "pibinn/sparsity.hpp"
+#include "pibinn/version.hpp"
+#include "study/comparison.hpp"
+#include "study/config_document.hpp"
+#include "study/model_json.hpp"
+#include "study/problem_source.hpp"
+#include "study/real_source.hpp"
+#include "study/run_folder.hpp"
+#include "study/run_report.hpp"
+#include "study/training_run.hpp"
+
+namespace pibinn::study {
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+
+constexpr const char* kResult = "compare.json";
+
+/// A scheme, the training of it, and what that costs.
+struct Candidate {
+    Scheme scheme;
+    TrainingRun run;
+    std::uint64_t work = 1;  ///< of an epoch, in thousands of products per signal
+};
+
+std::uint64_t work_of(const Config& config, const Structure& physics) {
+    const auto product = [](std::size_t a, std::size_t b) { return std::uint64_t{a} * b; };
+    const std::uint64_t m = physics.rows(), n = physics.cols(), layers = config.model.layers;
+    const std::uint64_t products =
+        config.model.architecture == Architecture::fcn ? m * n + (layers - 1) * n * n
+        : config.dense_network                         ? 2 * layers * m * n
+                               : 2 * layers * product(physics.links(), physics.repeat());
+    return 1 + products / 1000;
+}
+
+Candidate make_candidate(const SchemeStudy& study, const Scheme& scheme,
+                         const ConfigDocument& document, const Config& config,
+                         const Structure& physics) {
+    Candidate c{scheme, {}, 1};
+    try {
+        c.run.config = scheme.applied_to(config);
+        c.run.train = read_train_config(document, c.run.config, true);
+        require_memory(c.run.config, physics);
+    } catch (const Error& error) {
+        throw Error(
+            error.kind(),
+            fmt::format("scheme {} on {}: {}", scheme.name, scheme.structure, error.message()),
+            error.hint());
+    }
+    if (study.seeds > 0) c.run.train.seeds = study.seeds;
+    c.run.folder = study.folder / scheme.folder();
+    c.run.resume = study.resume;
+    c.run.command = study.command;
+    c.run.label = scheme.folder();
+    c.work = work_of(c.run.config, physics);
+    return c;
+}
+
+/// Schemes that the folder holds finished and that are not asked for now.
+std::vector<std::string> finished_others(const fs::path& out,
+                                         const std::vector<Candidate>& candidates) {
+    std::vector<std::string> others;
+    std::error_code code;
+    for (fs::directory_iterator at(out, code), end; !code && at != end; at.increment(code)) {
+        const std::string name = at->path().filename().string();
+        const bool asked =
+            std::any_of(candidates.begin(), candidates.end(),
+                        [&](const Candidate& c) { return c.scheme.folder() == name; });
+        if (!asked && fs::exists(at->path() / "summary.json")) others.push_back(name);
+    }
+    std::sort(others.begin(), others.end());
+    return others;
+}
+
+/// Refuses a folder that holds something else, before anything is made.
+void require_own_folders(const SchemeStudy& study, const std::vector<Candidate>& candidates) {
+    const fs::path& out = study.folder;
+    if (fs::exists(out / kResult) && !study.resume)
+        fail_usage(fmt::format("'{}' already holds a comparison", out.string()),
+                   "choose another folder, or resume that comparison");
+    if (fs::exists(out / "model.safetensors") || fs::exists(out / "checkpoint.safetensors"))
+        fail_usage(fmt::format("'{}' holds a training, not a comparison", out.string()),
+                   "choose another folder");
+    for (const Candidate& c : candidates) require_own_folder(c.run);
+    const std::vector<std::string> others = finished_others(out, candidates);
+    if (study.resume && !others.empty())
+        fail_usage(fmt::format("'{}' also holds {}, which would drop out of the table",
+                               out.string(), fmt::join(others, ", ")),
+                   "name these schemes too, or choose another folder");
+}
+
+/// The methods that need no network, on the problem of every seed and in the same order for each.
+struct References {
+    Comparison first;  ///< on the problem of the first seed, beside whose networks it is shown
+    std::vector<ReferenceRow> rows;
+
+    References(const SeedProblems& problems, std::size_t layers, ThreadPool& pool)
+        : first(*problems.front(), pool) {
+        first.add_references(layers);
+        std::vector<std::vector<double>> nmse(first.entries().size());
+        const auto add = [&](const Comparison& comparison) {
+            for (std::size_t e = 0; e < nmse.size(); ++e)
+                nmse[e].push_back(comparison.entries()[e].metrics.nmse_db);
+        };
+        add(first);
+        for (std::size_t i = 1; i < problems.size(); ++i) {
+            Comparison other(*problems[i], pool);
+            other.add_references(layers);
+            add(other);
+        }
+        for (std::size_t e = 0; e < nmse.size(); ++e) {
+            const Entry& entry = first.entries()[e];
+            rows.push_back({entry.method, spread(nmse[e]), entry.microseconds, entry.stored_bits});
+        }
+    }
+};
+
+SchemeRow make_row(const Scheme& scheme, const std::vector<SeedRun>& seeds, double microseconds) {
+    const Model& model = seeds.front().result.model;
+    SchemeRow row;
+    row.scheme = scheme.name;
+    row.structure = scheme.structure;
+    row.ours = scheme.ours;
+    row.train_nmse_db = over_seeds(seeds, [](const SeedRun& s) { return s.result.train.nmse_db; });
+    row.test_nmse_db = over_seeds(seeds, [](const SeedRun& s) { return s.result.test.nmse_db; });
+    row.links = model.links();
+    row.bits = count_bits(model);
+    row.sparsity =
+        over_seeds(seeds, [](const SeedRun& s) { return sparsity(s.result.model); }).mean;
+    const Structure& physics = seeds.front().problem->op.structure();
+    if (model.spec.weights == WeightKind::ternary && scheme.structure == "dense" &&
+        physics.kind() != StructureKind::dense && overlap(model, physics))
+        row.overlap = over_seeds(seeds, [](const SeedRun& s) {
+                          return *overlap(s.result.model, s.problem->op.structure());
+                      }).mean;
+    row.microseconds = microseconds;
+    row.seconds = over_seeds(seeds, [](const SeedRun& s) {
+                      double sum = 0;
+                      for (const auto& stage : s.result.seconds) sum += stage.second;
+                      return sum;
+                  }).mean;
+    return row;
+}
+
+std::vector<SchemeRow> train_all(const std::vector<Candidate>& candidates,
+                                 const SeedProblems& problems, const References& references,
+                                 const ProgressSink& listener, ThreadPool& pool) {
+    std::uint64_t total = 0;
+    for (const Candidate& c : candidates)
+        total += c.work * c.run.train.seeds * c.run.train.recipe.epochs();
+    TrainingProgress progress(listener, total);
+    progress.note(short_notes(*problems.front()));
+    std::vector<SchemeRow> rows;
+    for (const Candidate& c : candidates) {
+        const std::vector<SeedRun> seeds = train_seeds(c.run, problems, progress, c.work, pool);
+        if (!all_finished(seeds)) break;
+        Comparison comparison = references.first;
+        comparison.add_model(c.scheme.folder(), seeds.front().result.model);
+        write_results(c.run, seeds, comparison, pool);
+        rows.push_back(make_row(c.scheme, seeds, comparison.entries().back().microseconds));
+    }
+    return rows;
+}
+
+std::vector<std::string> facts_of(const Config& config, const Problem& problem,
+                                  const TrainConfig& train) {
+    const Structure& s = problem.op.structure();
+    std::vector<std::string> facts{
+        fmt::format("{} × {} {}", s.rows(), s.cols(), to_string(s.kind())),
+        fmt::format("K = {} layers", config.model.layers),
+        fmt::format("{} update", to_string(config.model.update)),
+        fmt::format("recipe {}", train.recipe.name),
+        train.seeds == 1 ? fmt::format("seed {}", config.seed)
+                         : fmt::format("{} seeds from {}", train.seeds, config.seed)};
+    return facts;
+}
+
+ordered_json number_or_null(const std::optional<double>& value) {
+    return value ? ordered_json(*value) : ordered_json();
+}
+
+}  // namespace
+
+ordered_json scheme_json(const SchemeResult& result) {
+    const SchemesReport& report = result.report;
+    const std::vector<std::size_t> front = networks_front(report);
+    ordered_json rows = ordered_json::array();
+    for (std::size_t i = 0; i < report.rows.size(); ++i) {
+        const SchemeRow& r = report.rows[i];
+        rows.push_back({{"scheme", r.scheme},
+                        {"structure", r.structure},
+                        {"train_nmse_db", r.train_nmse_db.mean},
+                        {"test_nmse_db", r.test_nmse_db.mean},
+                        {"gap_db", r.gap_db()},
+                        {"std",
+                         {{"train_nmse_db", r.train_nmse_db.deviation},
+                          {"test_nmse_db", r.test_nmse_db.deviation}}},
+                        {"links", r.links},
+                        {"bits", bits_json(r.bits)},
+                        {"sparsity", r.sparsity},
+                        {"overlap", number_or_null(r.overlap)},
+                        {"microseconds_per_signal", r.microseconds},
+                        {"seconds", r.seconds},
+                        {"front", std::find(front.begin(), front.end(), i) != front.end()},
+                        {"folder", result.folders[i]}});
+    }
+    ordered_json references = ordered_json::array();
+    for (const ReferenceRow& r : report.references)
+        references.push_back({{"method", r.method},
+                              {"test_nmse_db", r.nmse_db.mean},
+                              {"stored_bits", r.bits},
+                              {"microseconds_per_signal", r.microseconds}});
+    return {
+        {"problem", report.problem}, {"seeds", result.seeds},        {"rows", rows},
+        {"references", references},  {"verdicts", verdicts(report)}, {"version", report.version}};
+}
+
+SchemeResult compare_schemes(const SchemeStudy& study, const Config& config,
+                             const ConfigDocument& document, const ProgressSink& progress,
+                             ThreadPool& pool) {
+    SeedProblems problems{seed_problem(config, 0, pool)};
+    const Structure& physics = problems.front()->op.structure();
+    std::vector<Candidate> candidates;
+    for (const Scheme& scheme : choose_schemes(study.choice, physics.kind()))
+        candidates.push_back(make_candidate(study, scheme, document, config, physics));
+    require_own_folders(study, candidates);
+    RunFolders folders;
+    for (const Candidate& c : candidates) folders.add(c.run);
+
+    const TrainingRun& any = candidates.front().run;
+    while (problems.size() < any.train.seeds)
+        problems.push_back(seed_problem(config, problems.size(), pool));
+    const References references(problems, config.model.layers, pool);
+    SchemeResult result;
+    result.schemes = candidates.size();
+    result.seeds = any.train.seeds;
+    for (const Candidate& c : candidates) result.folders.push_back(c.scheme.folder());
+    SchemesReport& report = result.report;
+    report.problem = problem_line(config, *problems.front());
+    report.facts = facts_of(any.config, *problems.front(), any.train);
+    report.references = references.rows;
+    report.rows = train_all(candidates, problems, references, progress, pool);
+    report.command = study.command + " --out DIR";
+    report.version = version();
+    result.trained = report.rows.size();
+    result.finished = result.trained == result.schemes;
+    if (!result.finished) return result;
+
+    write_file(study.folder / "compare.csv", schemes_csv(report));
+    write_file(study.folder / "report.html", schemes_report(report));
+    write_file(study.folder / kResult, scheme_json(result).dump(2) + "\n");
+    return result;
+}
+
+}  // namespace pibinn::study

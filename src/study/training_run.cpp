@@ -1,0 +1,202 @@
+#include "study/training_run.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/numbers.hpp"
+#include "pibinn/error.hpp"
+#include "pibinn/version.hpp"
+#include "study/model_json.hpp"
+#include "study/problem_source.hpp"
+#include "study/real_source.hpp"
+#include "study/run_folder.hpp"
+
+namespace pibinn::study {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+/// What the network's signals are coefficients of, and what its scores are so computed on.
+void add_domain(ordered_json& json, const SignalDomain& domain) {
+    json["basis"] = to_string(domain.basis.kind());
+    json["normalize"] = to_string(domain.normalize);
+    json["mean"] = domain.mean;
+    json["deviation"] = domain.deviation;
+    if (domain.patch > 0) json["patch"] = domain.patch;
+    json["scored"] = domain.normalize == Normalize::none ? "signals" : "normalised signals";
+}
+
+/// Of all test patches together, in pixels from 0 to 1: the basis keeps the squared error, and the
+/// normalisation only scales it.
+double test_psnr_db(const SeedRun& seed) {
+    const Batch& x = seed.problem->test.x;
+    double energy = 0;
+    for (const float v : x.values()) energy += double{v} * v;
+    const double deviation = seed.problem->domain.deviation;
+    const double power = deviation * deviation * energy / static_cast<double>(x.size());
+    return -to_db(power) - seed.result.test.energy_nmse_db;
+}
+
+ordered_json problem_json(const TrainingRun& run, const Problem& problem) {
+    const ProblemConfig& config = run.config.problem;
+    ordered_json json{
+        {"kind", to_string(config.kind)},  {"m", problem.op.rows()},
+        {"n", problem.op.cols()},          {"structure", to_string(problem.op.structure().kind())},
+        {"train", problem.train.x.rows()}, {"test", problem.test.x.rows()},
+        {"noise_std", problem.noise_std},  {"data", data_fingerprint(problem)}};
+    if (config.kind == ProblemKind::synthetic) json["density"] = config.spec.prior.density;
+    const Structure& s = problem.op.structure();
+    if (s.kind() == StructureKind::mask) json["mask_density"] = link_density(s);
+    if (!problem.domain.plain()) add_domain(json, problem.domain);
+    if (config.kind == ProblemKind::images || config.kind == ProblemKind::signals) {
+        json["noise_std"] = *config.real.noise_std;
+        json["noise_at"] = to_string(config.real.noise_place);
+    }
+    if (!problem.protocol.empty()) json["protocol"] = problem.protocol;
+    if (!problem.notes.empty()) json["notes"] = problem.notes;
+    return json;
+}
+
+ordered_json seed_json(const SeedRun& run) {
+    ordered_json json{{"seed", run.seed},
+                      {"train_nmse_db", run.result.train.nmse_db},
+                      {"test_nmse_db", run.result.test.nmse_db},
+                      {"train_energy_nmse_db", run.result.train.energy_nmse_db},
+                      {"test_energy_nmse_db", run.result.test.energy_nmse_db},
+                      {"test_median_nmse_db", run.result.test.median_nmse_db},
+                      {"support_f1", run.result.test.support_f1},
+                      {"scale", run.result.model.scale()}};
+    if (run.result.alpha_asked > 0) json["alpha"] = run.result.alpha_reached;
+    return json;
+}
+
+/// The largest of the seeds.
+double alpha_reached(const std::vector<SeedRun>& seeds) {
+    double most = 0;
+    for (const SeedRun& seed : seeds) most = std::max(most, seed.result.alpha_reached);
+    return most;
+}
+
+}  // namespace
+
+std::shared_ptr<const Problem> seed_problem(const Config& config, std::size_t index,
+                                            ThreadPool& pool) {
+    Config own = config;
+    own.seed += index;
+    return std::make_shared<const Problem>(make_problem(own, pool));
+}
+
+SeedProblems make_problems(const Config& config, std::size_t seeds, ThreadPool& pool) {
+    SeedProblems problems;
+    for (std::size_t i = 0; i < seeds; ++i) problems.push_back(seed_problem(config, i, pool));
+    return problems;
+}
+
+std::vector<SeedRun> train_seeds(const TrainingRun& run, const SeedProblems& problems,
+                                 TrainingProgress& progress, std::uint64_t work, ThreadPool& pool) {
+    ensure(problems.size() == run.train.seeds, "one problem per seed");
+    std::vector<SeedRun> seeds(run.train.seeds);
+    pool.run(seeds.size(), [&](std::size_t i) {
+        SeedRun& seed = seeds[i];
+        seed.seed = run.config.seed + i;
+        seed.problem = problems[i];
+        seed.result.finished = false;
+        if (progress.stopped()) return;
+        const Problem& physics = *seed.problem;
+        // A network that ignores the structure is trained on the same matrix as a dense problem.
+        std::optional<Problem> dense;
+        require_memory(run.config, physics.op.structure());
+        if (run.config.dense_network) {
+            dense = physics;
+            dense->op = network_operator(run.config, physics.op);
+        }
+        TrainJob job;
+        job.problem = dense ? &*dense : &physics;
+        job.spec = run.config.model;
+        job.recipe = run.train.recipe;
+        job.seed = seed.seed;
+        job.folder = seed_folder(run, i);
+        job.resume = run.resume;
+        job.checkpoint_seconds = run.train.checkpoint_seconds;
+        seed.result = train(job, pool, progress.sink(work, run.label));
+        if (seed.result.finished && seeds.size() > 1)
+            save_model(seed.result.model, job.folder / "model.safetensors");
+    });
+    return seeds;
+}
+
+Spread over_seeds(const std::vector<SeedRun>& seeds,
+                  const std::function<double(const SeedRun&)>& value) {
+    std::vector<double> values;
+    for (const SeedRun& seed : seeds) values.push_back(value(seed));
+    return spread(values);
+}
+
+bool all_finished(const std::vector<SeedRun>& seeds) {
+    return std::all_of(seeds.begin(), seeds.end(),
+                       [](const SeedRun& seed) { return seed.result.finished; });
+}
+
+ordered_json summary_json(const TrainingRun& run, const std::vector<SeedRun>& seeds) {
+    const SeedRun& first = seeds.front();
+    const Model& model = first.result.model;
+    const auto train_nmse =
+        over_seeds(seeds, [](const SeedRun& s) { return s.result.train.nmse_db; });
+    const auto test_nmse =
+        over_seeds(seeds, [](const SeedRun& s) { return s.result.test.nmse_db; });
+    const auto train_energy =
+        over_seeds(seeds, [](const SeedRun& s) { return s.result.train.energy_nmse_db; });
+    const auto test_energy =
+        over_seeds(seeds, [](const SeedRun& s) { return s.result.test.energy_nmse_db; });
+    ordered_json seconds;
+    for (std::size_t i = 0; i < first.result.seconds.size(); ++i)
+        seconds[first.result.seconds[i].first] =
+            over_seeds(seeds, [&](const SeedRun& s) { return s.result.seconds[i].second; }).mean;
+    ordered_json per_seed = ordered_json::array();
+    for (const SeedRun& seed : seeds) per_seed.push_back(seed_json(seed));
+    ordered_json summary{
+        {"problem", problem_json(run, *first.problem)},
+        {"model", model_json(model)},
+        {"recipe", run.train.recipe.name},
+        {"train_nmse_db", train_nmse.mean},
+        {"test_nmse_db", test_nmse.mean},
+        {"train_energy_nmse_db", train_energy.mean},
+        {"test_energy_nmse_db", test_energy.mean},
+        {"skipped_zero_signals", first.result.test.skipped_zero_signals},
+        {"std", {{"train_nmse_db", train_nmse.deviation}, {"test_nmse_db", test_nmse.deviation}}},
+        {"scale", model.scale()},
+        {"theta", model.theta},
+        {"beta", model.beta},
+        {"omega", model.omega},
+        {"bits", bits_json(count_bits(model))},
+        {"seconds", seconds},
+        {"per_layer_nmse_db",
+         {{"train", first.result.train_nmse_db_per_layer},
+          {"test", first.result.test_nmse_db_per_layer}}},
+        {"seeds", per_seed},
+        {"device", "cpu"},
+        {"version", version()}};
+    if (first.problem->domain.patch > 0)
+        summary["test_psnr_db"] =
+            over_seeds(seeds, [](const SeedRun& s) { return test_psnr_db(s); }).mean;
+    if (first.result.alpha_asked > 0)
+        summary["alpha"] = {{"asked", first.result.alpha_asked}, {"reached", alpha_reached(seeds)}};
+    return summary;
+}
+
+std::string alpha_warning(const std::vector<SeedRun>& seeds) {
+    const double asked = seeds.front().result.alpha_asked;
+    const double reached = alpha_reached(seeds);
+    // Weights are float32.
+    if (asked == 0 || reached <= asked * (1 + 1e-5)) return {};
+    return fmt::format(
+        "warning: alpha is {:.4g} on the training supports, over the {:.4g} asked for: no scale of "
+        "these signs keeps it, or a later stage without alpha left it\n",
+        reached, asked);
+}
+
+}  // namespace pibinn::study

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "pibinn/train.hpp"
+#include "core/numbers.hpp"
+#include "study/config.hpp"
+#include "study/config_train.hpp"
+#include "study/training_progress.hpp"
+
+namespace pibinn::study {
+
+/// A training as it was asked for.
+struct TrainingRun {
+    Config config;
+    TrainConfig train;
+    std::filesystem::path folder;
+    bool resume = false;
+    std::string command;  ///< that makes it again, without its folder
+    std::string label;    ///< beside its progress, where it is one of several
+};
+
+/// The problem of every seed of a run. Runs that differ in their network alone share them.
+using SeedProblems = std::vector<std::shared_ptr<const Problem>>;
+std::shared_ptr<const Problem> seed_problem(const Config& config, std::size_t index,
+                                            ThreadPool& pool);
+SeedProblems make_problems(const Config& config, std::size_t seeds, ThreadPool& pool);
+
+/// What came of one seed.
+struct SeedRun {
+    std::uint64_t seed = 0;
+    std::shared_ptr<const Problem> problem;
+    TrainResult result;
+};
+
+/// Trains every seed, side by side over the pool, into folders that exist; each epoch counts as
+/// `work`. When the progress is asked to stop, checkpoints are written and some seeds are not
+/// finished.
+std::vector<SeedRun> train_seeds(const TrainingRun& run, const SeedProblems& problems,
+                                 TrainingProgress& progress, std::uint64_t work, ThreadPool& pool);
+/// Mean and deviation of one number over the seeds.
+Spread over_seeds(const std::vector<SeedRun>& seeds,
+                  const std::function<double(const SeedRun&)>& value);
+bool all_finished(const std::vector<SeedRun>& seeds);
+
+/// summary.json of a run: the problem, the network, the scores of the seeds and their spread.
+nlohmann::ordered_json summary_json(const TrainingRun& run, const std::vector<SeedRun>& seeds);
+
+/// A line where a seed ended above the alpha that a stage asks for, else nothing.
+std::string alpha_warning(const std::vector<SeedRun>& seeds);
+
+}  // namespace pibinn::study

@@ -1,0 +1,75 @@
+#include <fmt/format.h>
+
+#include "pibinn/error.hpp"
+#include "pibinn/recipe.hpp"
+
+namespace pibinn {
+
+namespace {
+
+/// What a problem allows of the augmentation that a recipe has by default. Given measurements
+/// belong to their signals as they are. Where nobody knows which changes keep the nature of a
+/// signal, only noise is drawn anew.
+Augment allowed_augment(Augment augment, const ProblemTraits& traits) {
+    if (augment == Augment::none || traits.given_measurements) return Augment::none;
+    switch (traits.invariance) {
+        case Invariance::shifts:
+            return augment;
+        case Invariance::signs:
+            return augment == Augment::roll ? Augment::signs : augment;
+        case Invariance::none:
+            break;
+    }
+    return traits.disturbed ? Augment::noise : Augment::none;
+}
+
+/// Coefficients of real signals are not sparse, so that no threshold holds back a step that is
+/// longer than the operator allows: training starts with the scale of the untrained weights,
+/// whatever the recipe found best for sparse signals. 8 x 8 patches at 25 % diverge in the first
+/// epoch otherwise, at 50 and 75 % their energy nmse ends 0.3 and 0.1 dB higher.
+void fit_scale_to(const ProblemTraits& traits, Recipe& recipe) {
+    if (traits.sparse) return;
+    for (Stage& stage : recipe.stages)
+        if (stage.fit_scale) stage.scale = 0;
+}
+
+}  // namespace
+
+NetworkSpec network_for(std::string_view recipe, NetworkSpec spec) {
+    if (recipe == "paper") spec.update = Update::plain();
+    return spec;
+}
+
+Recipe recipe_for(const ProblemTraits& traits, const NetworkSpec& spec, std::string_view name) {
+    Recipe recipe = named_recipe(name, spec);
+    recipe.augment = allowed_augment(recipe.augment, traits);
+    recipe.batch = 0;
+    fit_scale_to(traits, recipe);
+    return recipe;
+}
+
+Recipe recipe_for(const Problem& problem, const NetworkSpec& spec, std::string_view name) {
+    return recipe_for(problem.traits(), spec, name);
+}
+
+void require_augment(Augment augment, const ProblemTraits& traits) {
+    if (augment == Augment::none) return;
+    if (traits.given_measurements)
+        fail_usage(fmt::format("augment '{}' would measure signals anew, and their measurements "
+                               "are given",
+                               to_string(augment)),
+                   "use augment \"none\", or leave the measurements out");
+    if (augment == Augment::noise && !traits.disturbed)
+        fail_usage("the problem has neither noise nor artefacts to draw anew",
+                   "use augment \"none\", or give the problem noise (noise_std)");
+    if (augment == Augment::shift && traits.patches)
+        fail_usage("a patch shifted around its edges is no patch of a picture",
+                   "use augment \"flip\", \"noise\" or \"none\"");
+    const bool changes_coefficients = augment == Augment::roll || augment == Augment::signs;
+    if (changes_coefficients && traits.basis != "identity")
+        fail_usage(fmt::format("shifts and signs of coefficients make no signals: the basis is {}",
+                               traits.basis),
+                   traits.disturbed ? "use augment \"noise\" or \"none\"" : "use augment \"none\"");
+}
+
+}  // namespace pibinn
