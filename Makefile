@@ -5,26 +5,27 @@ PREFIX ?= /usr/local
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build shared demo test asan tsan bench format install
+.PHONY: help setup program build demo test asan tsan bench format install
 
 help: ## list the targets
-	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 18
+	@sed -nE 's/^([a-z0-9]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 18
 
 setup: ## install what is missing (Debian or Ubuntu packages, a .venv for the tests)
-	@scripts/setup
+	@scripts/setup test
 
-build: setup ## build the library, the program and the tests in build/
+program: ## build the program alone, build/pibinn
+	@scripts/setup program
+	cmake --preset release
+	cmake --build --preset release --parallel $(JOBS) --target pibinn_program
+
+demo: program ## train on the embedded default problem; results in build/demo
+	build/pibinn demo --out build/demo
+
+build: setup ## build the libraries, the program, the benchmark and the tests in build/
 	cmake --preset release
 	cmake --build --preset release --parallel $(JOBS)
 
-demo: build ## train on the embedded default problem; results in build/demo
-	build/pibinn demo --out build/demo
-
-shared: setup ## build the shared library, which other languages load, in build-shared/
-	cmake --preset shared
-	cmake --build --preset shared --parallel $(JOBS) --target libpibinn.so
-
-test: build shared ## run every test
+test: build ## run every test
 	scripts/check build
 
 asan: setup ## run every test under the address and undefined-behaviour sanitizers
@@ -41,8 +42,9 @@ bench: ## measure against OpenBLAS, Eigen, PyTorch, onnxruntime, scikit-learn (i
 	bench/run
 
 format: ## format the tracked C++ and C files
-	@scripts/setup clang-format
+	@scripts/setup program clang-format
 	git ls-files -z '*.cpp' '*.hpp' '*.c' '*.h' | xargs -0 -r clang-format -i
 
-install: build ## install to PREFIX (/usr/local)
+install: program ## install libraries, headers and program to PREFIX (/usr/local)
+	cmake --build --preset release --parallel $(JOBS) --target pibinn_shared
 	cmake --install build --prefix "$(PREFIX)"

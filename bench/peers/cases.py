@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-LIBRARY = Path(__file__).resolve().parents[2] / "build-shared" / "libpibinn.so"
+LIBRARY = Path(__file__).resolve().parents[2] / "build" / "libpibinn.so"
 SETTLED_S = 0.002
 LATENCY_ROWS = 64  # signals that single calls go round
 SOLVER_SIGNALS = 200

@@ -28,6 +28,7 @@ public:
                            std::uint64_t seed);
 
     /// Every entry of a dense matrix as a link.
+    Operator(const Matrix<float>& a) : Operator(from_dense(a)) {}
     static Operator from_dense(MatrixView<const float> a);
     /// The entries of a dense m x n matrix on a structure; an entry off the structure that is not
     /// zero is an error that names it, as are repetitions that differ.

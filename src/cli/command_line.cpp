@@ -141,6 +141,15 @@ bool CommandLine::parse(const Arguments& arguments) {
     return true;
 }
 
+std::string CommandLine::value_after(const std::string& word) const {
+    if (const std::size_t equals = word.find('='); equals != std::string::npos)
+        return word.substr(equals + 1);
+    const std::vector<std::string> rest = parser_->app.remaining();
+    const auto at = std::find(rest.begin(), rest.end(), word);
+    const bool follows = at != rest.end() && at + 1 != rest.end() && !at[1].starts_with("--");
+    return follows ? at[1] : "";
+}
+
 void CommandLine::fail_unexpected(const std::string& word) const {
     if (!word.starts_with('-'))
         fail_usage(fmt::format("unexpected argument '{}'", word), see_help());
@@ -149,7 +158,8 @@ void CommandLine::fail_unexpected(const std::string& word) const {
         const std::string bare = flag.substr(flag.find_first_not_of('-') == std::string::npos
                                                  ? flag.size()
                                                  : flag.find_first_not_of('-'));
-        if (const std::string setting = study::setting_of(bare); !setting.empty())
+        if (const std::string setting = study::setting_of(bare, value_after(word));
+            !setting.empty())
             fail_usage(fmt::format("unknown option '{}'", flag),
                        fmt::format("it is a key of the configuration: --set {}", setting));
     }

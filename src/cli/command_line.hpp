@@ -45,6 +45,8 @@ private:
     struct Parser;
     [[noreturn]] void fail_unexpected(const std::string& word) const;
     std::string see_help() const;
+    /// The value that was meant for an unknown option, empty for none.
+    std::string value_after(const std::string& word) const;
 
     std::string verb_;
     bool configured_ = false;

@@ -34,10 +34,7 @@ void run_init(const Arguments& arguments) {
 
     ThreadPool pool(line.threads());
     const Problem frame = problem_without_signals(config, pool);
-    Model model = untrained_model(config.model, network_operator(config, frame.op), theta);
-    model.domain = frame.domain;
-    model.metadata["pibinn.recipe"] = "untrained";
-    model.metadata["pibinn.seed"] = std::to_string(config.seed);
+    const Model model = study::untrained_model(config, frame, theta);
     save_model(model, out);
 
     console.note(short_notes(frame));

@@ -70,14 +70,13 @@ std::string default_config() {
     return text;
 }
 
-std::string setting_of(std::string_view word) {
-    for (const KeyInfo& key : config_keys())
-        if (key.name == word && key.section == "train.stage")
-            return fmt::format("train.stage.NAME.{}={}", key.name,
-                               key.value.empty() ? key.example : key.value);
-        else if (key.name == word)
-            return fmt::format("{}{}{}={}", key.section, key.section.empty() ? "" : ".", key.name,
-                               key.value.empty() ? key.example : key.value);
+std::string setting_of(std::string_view word, std::string value) {
+    for (const KeyInfo& key : config_keys()) {
+        if (key.name != word) continue;
+        const std::string section = key.section == "train.stage" ? "train.stage.NAME" : key.section;
+        if (value.empty()) value = key.value.empty() ? key.example : key.value;
+        return fmt::format("{}{}{}={}", section, section.empty() ? "" : ".", key.name, value);
+    }
     return {};
 }
 

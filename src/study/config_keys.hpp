@@ -24,7 +24,8 @@ std::vector<KeyInfo> config_keys();
 /// a default stand as comments.
 std::string default_config();
 
-/// The setting that a word is the key of, such as "model.layers=20" of "layers"; empty for none.
-std::string setting_of(std::string_view word);
+/// The setting that a word is the key of, such as "model.layers=10" of "layers" and "10"; without a
+/// value, that of the default. Empty where no key has this name.
+std::string setting_of(std::string_view word, std::string value);
 
 }  // namespace pibinn::study

@@ -93,6 +93,15 @@ Operator network_operator(const Config& config, const Operator& physics) {
     return config.dense_network ? Operator::from_dense(physics.to_dense()) : physics;
 }
 
+Model untrained_model(const Config& config, const Problem& problem, double theta) {
+    Model model =
+        pibinn::untrained_model(config.model, network_operator(config, problem.op), theta);
+    model.domain = problem.domain;
+    model.metadata["pibinn.recipe"] = "untrained";
+    model.metadata["pibinn.seed"] = std::to_string(config.seed);
+    return model;
+}
+
 Problem make_problem(const Config& config, ThreadPool& pool) {
     const ProblemConfig& source = config.problem;
     if (source.kind == ProblemKind::synthetic) return draw_problem(source.spec, config, pool);

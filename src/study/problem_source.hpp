@@ -1,5 +1,6 @@
 #pragma once
 
+#include "pibinn/model.hpp"
 #include "pibinn/operator.hpp"
 #include "pibinn/problem.hpp"
 #include "pibinn/thread_pool.hpp"
@@ -15,6 +16,9 @@ Problem problem_without_signals(const Config& config, ThreadPool& pool);
 Operator network_operator(const Config& config, const Operator& physics);
 /// The same refusal, before anything is made.
 void require_memory(const Config& config, const Structure& physics);
+
+/// The network of a configuration before any training, on a problem that need not have signals.
+Model untrained_model(const Config& config, const Problem& problem, double theta);
 
 /// Operator, training and test set of a configuration.
 Problem make_problem(const Config& config, ThreadPool& pool);

@@ -4,16 +4,10 @@
 #include <vector>
 
 #include "pibinn/structure.hpp"
+#include "pibinn/study.hpp"
 #include "study/training_run.hpp"
 
 namespace pibinn::study {
-
-/// What `compare` was asked for: words between commas, empty for all there are.
-struct SchemeChoice {
-    std::string weights;
-    std::string structures;
-    std::string architectures;
-};
 
 /// One network of a comparison.
 struct Scheme {

@@ -8,8 +8,8 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "pibinn/train.hpp"
 #include "core/numbers.hpp"
+#include "pibinn/train.hpp"
 #include "study/config.hpp"
 #include "study/config_train.hpp"
 #include "study/training_progress.hpp"

@@ -152,11 +152,11 @@ def test_python_recovers_through_a_pipe(three):
 
 
 def test_python_recovers_through_the_shared_library(three):
-    library = Path(os.environ.get("PIBINN_LIBRARY", ROOT / "build-shared" / "libpibinn.so"))
+    library = Path(os.environ.get("PIBINN_LIBRARY", ROOT / "build" / "libpibinn.so"))
     if not library.exists():
         pytest.skip("skipped: no shared library; `make shared` builds it")
     names = {}
-    exec(python_of("Recover")[1].replace("build-shared/libpibinn.so", str(library)), names)
+    exec(python_of("Recover")[1].replace("build/libpibinn.so", str(library)), names)
     np.testing.assert_array_equal(names["recover"](three[0]), three[1])
     with pytest.raises(RuntimeError, match="row 0, column 0"):
         names["recover"](three[0] * np.nan)

@@ -41,12 +41,38 @@ foreach(file ${package})
   endforeach()
 endforeach()
 
+# The C++ of the README, cut out of it.
+file(READ ${REPOSITORY}/README.md readme)
+string(FIND "${readme}" "```cpp\n" begin)
+string(SUBSTRING "${readme}" ${begin} -1 readme)
+string(SUBSTRING "${readme}" 7 -1 readme)
+string(FIND "${readme}" "```" end)
+string(SUBSTRING "${readme}" 0 ${end} readme)
+file(WRITE ${work}/readme.inc "${readme}")
+
 run(${CMAKE_COMMAND} -S ${SOURCE_DIR} -B ${work}/outside -G ${GENERATOR}
-    -DCMAKE_PREFIX_PATH=${prefix} -DEXPECTED_VERSION=${VERSION} -DCMAKE_BUILD_TYPE=${BUILD_TYPE}
+    -DCMAKE_PREFIX_PATH=${prefix} -DREADME_FOLDER=${work} -DEXPECTED_VERSION=${VERSION} -DCMAKE_BUILD_TYPE=${BUILD_TYPE}
     -DCMAKE_C_COMPILER=${C} -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_CXX_FLAGS=${CXX_FLAGS})
 run(${CMAKE_COMMAND} --build ${work}/outside)
 run(${work}/outside/outside)
 expect_output("^pibinn ${VERSION} measures\n")
+run(${CMAKE_COMMAND} -E chdir ${work} ${work}/outside/readme)
+expect_output("nmse -")
+
+# pkg-config names the same library, wherever the prefix stands.
+find_program(PKG_CONFIG pkg-config)
+if(PKG_CONFIG)
+  file(GLOB_RECURSE pc ${prefix}/*/pibinn.pc)
+  get_filename_component(pc_folder "${pc}" DIRECTORY)
+  run(${CMAKE_COMMAND} -E env PKG_CONFIG_PATH=${pc_folder} ${PKG_CONFIG} --modversion pibinn)
+  expect_output("^${VERSION}\n")
+  run(${CMAKE_COMMAND} -E env PKG_CONFIG_PATH=${pc_folder}
+      ${PKG_CONFIG} --variable=includedir pibinn)
+  string(STRIP "${output}" includes)
+  if(NOT EXISTS ${includes}/pibinn/pibinn.hpp)
+    message(FATAL_ERROR "pkg-config names ${includes}, which holds no pibinn/pibinn.hpp")
+  endif()
+endif()
 
 if(EXISTS ${BUILD_DIR}/pibinn)
   run(${prefix}/bin/pibinn --version)

@@ -1,0 +1,109 @@
+#include "pibinn/study.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "pibinn/error.hpp"
+#include "pibinn/recoverer.hpp"
+#include "study/config_document.hpp"
+#include "study/config_train.hpp"
+#include "study/problem_source.hpp"
+#include "study/real_source.hpp"
+#include "study/run_folder.hpp"
+#include "study/run_report.hpp"
+#include "study/scheme_study.hpp"
+#include "study/training_run.hpp"
+
+namespace pibinn::study {
+
+namespace {
+
+ConfigDocument document_of(const Configuration& configuration) {
+    return ConfigDocument(configuration.file, configuration.settings);
+}
+
+Config config_of(const Configuration& configuration, const ConfigDocument& document) {
+    Config config = read_config(document);
+    if (configuration.seed) config.seed = *configuration.seed;
+    return config;
+}
+
+}  // namespace
+
+Problem load_problem(const Configuration& configuration, ThreadPool& pool) {
+    return make_problem(config_of(configuration, document_of(configuration)), pool);
+}
+
+Problem load_problem(const Configuration& configuration) {
+    ThreadPool pool;
+    return load_problem(configuration, pool);
+}
+
+Model untrained_model(const Configuration& configuration, double theta) {
+    ThreadPool pool;
+    const Config config = config_of(configuration, document_of(configuration));
+    return untrained_model(config, problem_without_signals(config, pool), theta);
+}
+
+RunResult train(const Configuration& configuration, const RunOptions& options) {
+    const ConfigDocument document = document_of(configuration);
+    TrainingRun run;
+    run.config = config_of(configuration, document);
+    run.train = read_train_config(document, run.config);
+    run.folder = options.folder;
+    run.resume = options.resume;
+    run.command = "pibinn train";
+    require_own_folder(run);
+    const RunFolders folders(run);
+    ThreadPool pool(options.threads);
+    const SeedProblems problems = make_problems(run.config, run.train.seeds, pool);
+    TrainingProgress progress(options.progress, run.train.seeds * run.train.recipe.epochs());
+    progress.note(short_notes(*problems.front()));
+    const std::vector<SeedRun> seeds = train_seeds(run, problems, progress, 1, pool);
+    RunResult result;
+    result.finished = all_finished(seeds);
+    if (!result.finished) return result;
+    for (const SeedRun& seed : seeds) result.models.push_back(seed.result.model);
+    Comparison comparison(*problems.front(), pool);
+    comparison.add_references(run.config.model.layers);
+    comparison.add_model("this network", result.models.front());
+    result.summary = write_results(run, seeds, comparison, pool).dump(2);
+    return result;
+}
+
+RunResult compare(const Configuration& configuration, const SchemeChoice& choice, std::size_t seeds,
+                  const RunOptions& options) {
+    const ConfigDocument document = document_of(configuration);
+    const Config config = config_of(configuration, document);
+    ThreadPool pool(options.threads);
+    const SchemeStudy study{choice, seeds, options.folder, options.resume, "pibinn compare"};
+    const SchemeResult schemes = compare_schemes(study, config, document, options.progress, pool);
+    RunResult result;
+    result.finished = schemes.finished;
+    if (!result.finished) return result;
+    for (const std::string& folder : schemes.folders)
+        result.models.push_back(load_model(options.folder / folder / "model.safetensors"));
+    result.summary = scheme_json(schemes).dump(2);
+    return result;
+}
+
+Metrics evaluate(const Model& model, ConstBatchView signals, ConstBatchView measurements,
+                 ThreadPool& pool) {
+    if (signals.cols != model.op.cols())
+        fail_input(fmt::format("expected {} signal entries per row, got {}", model.op.cols(),
+                               signals.cols),
+                   "give the signals of this model's problem");
+    if (measurements.rows == 0 && model.spec.architecture == Architecture::fcn)
+        fail_usage("a fully connected model holds no operator to measure the signals with",
+                   "give their measurements");
+    if (measurements.rows != 0 && measurements.rows != signals.rows)
+        fail_input(fmt::format("{} signals but {} measurements", signals.rows, measurements.rows),
+                   "row i of the measurements must belong to row i of the signals");
+    const Batch x = model.domain.to_coefficients(signals, pool);
+    const Recoverer recoverer(model);
+    if (measurements.rows == 0)
+        return measure(x, recoverer.coefficients(model.op.apply(x, pool), pool));
+    return measure(x, recoverer.coefficients(measurements, pool));
+}
+
+}  // namespace pibinn::study
