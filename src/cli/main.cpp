@@ -1,3 +1,4 @@
+#include <array>
 #include <csignal>
 #include <new>
 #include <stdexcept>
@@ -54,6 +55,15 @@ void dispatch(const Arguments& words) {
     fail_unknown_verb(word);
 }
 
+/// Keys of the configuration and flags in place of the library's fields.
+std::string in_words_of_the_program(const std::string& text) {
+    static constexpr std::array flags{study::FieldKey{"set RunOptions::resume", "add --resume"},
+                                      study::FieldKey{"RunOptions::folder", "--out"},
+                                      study::FieldKey{"TrainJob::folder", "--out"},
+                                      study::FieldKey{"TrainJob::resume", "--resume"}};
+    return study::replace_fields(study::with_keys(text), flags);
+}
+
 int exit_code(ErrorKind kind) {
     return kind == ErrorKind::failed || kind == ErrorKind::internal ? 1 : 2;
 }
@@ -84,7 +94,8 @@ int run(const Arguments& words) {
         dispatch(words);
         return 0;
     } catch (const Error& error) {
-        report_error(study::with_keys(error.message()), study::with_keys(error.hint()));
+        report_error(in_words_of_the_program(error.message()),
+                     in_words_of_the_program(error.hint()));
         return exit_code(error.kind());
     } catch (const std::bad_alloc&) {
         report_error("not enough memory", "make the problem or the batch smaller");

@@ -46,12 +46,12 @@ std::size_t bits_per_link(WeightKind kind) {
 
 void NetworkSpec::validate() const {
     if (layers == 0 || layers > 10000)
-        fail_usage(fmt::format("{} layers", layers), "set model.layers between 1 and 10000");
+        fail_usage(fmt::format("{} layers", layers), "set NetworkSpec::layers between 1 and 10000");
     if (!std::isfinite(delta) || delta <= 0)
         fail_usage(fmt::format("delta {} is not positive", delta), "the paper uses 0.48 to 1");
     if (architecture == Architecture::fcn && !update.is_plain())
         fail_usage("a fully connected network has no residual to accelerate by",
-                   "set model.update = \"plain\" with architecture \"fcn\"");
+                   "set NetworkSpec::update = Update::plain() with architecture \"fcn\"");
     if (update.residual_threshold && activation == Activation::relu)
         fail_usage("activation 'relu' has no threshold to scale by the residual",
                    "use activation 'soft' or 'hard', or update 'plain'");

@@ -33,7 +33,7 @@ RowSplit split_rows(const ArrayProblem& arrays) {
         fail_input(
             fmt::format("'{}' holds {} signals, which do not give {} to train and {} to test",
                         arrays.x_name, rows, split.train, split.test),
-            "lower train or test");
+            "lower ArrayProblem::train or ArrayProblem::test");
     return split;
 }
 
@@ -72,7 +72,7 @@ Problem Problem::from_arrays(const ArrayProblem& arrays, ThreadPool& pool) {
     const bool measured = arrays.y.rows() > 0 || arrays.y.cols() > 0;
     if (measured) {
         if (arrays.noise_std > 0)
-            fail_usage("noise_std would be added to measurements that are given",
+            fail_usage("ArrayProblem::noise_std would be added to measurements that are given",
                        "remove noise_std, or y to let the operator measure");
         require_rows(arrays.y, arrays.op.rows(), "measurements", arrays.y_name);
         if (arrays.y.rows() != arrays.x.rows())

@@ -6,18 +6,25 @@ namespace pibinn::study {
 
 namespace {
 
-struct FieldKey {
-    std::string_view field;
-    std::string_view key;
-};
-
 // A row whose text starts with that of another row stands before it.
 constexpr std::array kKeys{
+    FieldKey{"ArrayProblem::noise_std", "problem.noise_std"},
+    FieldKey{"ArrayProblem::test", "problem.test"},
+    FieldKey{"ArrayProblem::train", "problem.train"},
+    FieldKey{"NetworkSpec::architecture = Architecture::unrolled",
+             "model.architecture = \"unrolled\""},
+    FieldKey{"NetworkSpec::layers", "model.layers"},
+    FieldKey{"NetworkSpec::update = Update::plain()", "model.update = \"plain\""},
     FieldKey{"PatchSpec::folder", "problem.path"},
     FieldKey{"PatchSpec::per_image", "problem.patches"},
     FieldKey{"PatchSpec::side", "problem.patch"},
     FieldKey{"PatchSpec::test", "problem.test"},
     FieldKey{"PatchSpec::train", "problem.train"},
+    FieldKey{"Problem::noise_std", "problem.noise_std"},
+    FieldKey{"Recipe::batch", "train.batch"},
+    FieldKey{"Recipe::ramp", "train.ramp"},
+    FieldKey{"Recipe::stages", "[[train.stage]]"},
+    FieldKey{"Recipe::validation", "train.validation"},
     FieldKey{"SegmentSpec::artefact", "problem.artefact"},
     FieldKey{"SegmentSpec::clean_ids", "problem.ids"},
     FieldKey{"SegmentSpec::clean", "problem.x"},
@@ -33,14 +40,17 @@ constexpr std::array kKeys{
 
 }  // namespace
 
-std::string with_keys(std::string_view message) {
-    std::string text(message);
-    for (const auto& [field, key] : kKeys)
+std::string replace_fields(std::string text, std::span<const FieldKey> keys) {
+    for (const auto& [field, key] : keys)
         for (std::size_t at = 0; (at = text.find(field, at)) != std::string::npos;) {
             text.replace(at, field.size(), key);
             at += key.size();
         }
     return text;
+}
+
+std::string with_keys(std::string_view message) {
+    return replace_fields(std::string(message), kKeys);
 }
 
 }  // namespace pibinn::study

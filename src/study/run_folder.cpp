@@ -55,7 +55,8 @@ void remove_leftovers(const fs::path& folder) {
 }
 
 void require_resumable(const TrainingRun& run) {
-    const std::string same = "resume with the same configuration, or choose another --out";
+    const std::string same =
+        "resume with the same configuration, or choose another RunOptions::folder";
     std::vector<fs::path> ours;
     for (std::size_t i = 0; i < run.train.seeds; ++i) ours.push_back(seed_folder(run, i));
     for (const fs::path& folder : seeds_in(run.folder))
@@ -69,7 +70,7 @@ void require_resumable(const TrainingRun& run) {
         any = true;
         if (!fs::exists(folder / kCheckpoint))
             fail_usage(fmt::format("'{}' holds results but no {}", folder.string(), kCheckpoint),
-                       "there is nothing to go on with: choose another --out");
+                       "there is nothing to go on with: choose another RunOptions::folder");
     }
     if (run.train.seeds > 1 && holds_a_run(run.folder) &&
         (!any || fs::exists(run.folder / kCheckpoint)))
@@ -88,8 +89,9 @@ fs::path seed_folder(const TrainingRun& run, std::size_t index) {
 void require_own_folder(const TrainingRun& run) {
     if (run.resume) return require_resumable(run);
     if (holds_a_run(run.folder) || !seeds_in(run.folder).empty())
-        fail_usage(fmt::format("'{}' already holds a run", run.folder.string()),
-                   "choose another --out, or add --resume to go on with that run");
+        fail_usage(
+            fmt::format("'{}' already holds a run", run.folder.string()),
+            "choose another RunOptions::folder, or set RunOptions::resume to go on with that run");
 }
 
 void RunFolders::add(const TrainingRun& run) {

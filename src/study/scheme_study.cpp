@@ -89,16 +89,16 @@ void require_own_folders(const SchemeStudy& study, const std::vector<Candidate>&
     const fs::path& out = study.folder;
     if (fs::exists(out / kResult) && !study.resume)
         fail_usage(fmt::format("'{}' already holds a comparison", out.string()),
-                   "choose another folder, or resume that comparison");
+                   "choose another RunOptions::folder, or set RunOptions::resume to go on with it");
     if (fs::exists(out / "model.safetensors") || fs::exists(out / "checkpoint.safetensors"))
         fail_usage(fmt::format("'{}' holds a training, not a comparison", out.string()),
-                   "choose another folder");
+                   "choose another RunOptions::folder");
     for (const Candidate& c : candidates) require_own_folder(c.run);
     const std::vector<std::string> others = finished_others(out, candidates);
     if (study.resume && !others.empty())
         fail_usage(fmt::format("'{}' also holds {}, which would drop out of the table",
                                out.string(), fmt::join(others, ", ")),
-                   "name these schemes too, or choose another folder");
+                   "name these schemes too, or choose another RunOptions::folder");
 }
 
 /// The methods that need no network, on the problem of every seed and in the same order for each.
@@ -230,8 +230,15 @@ ordered_json scheme_json(const SchemeResult& result) {
 SchemeResult compare_schemes(const SchemeStudy& study, const Config& config,
                              const ConfigDocument& document, const ProgressSink& progress,
                              ThreadPool& pool) {
-    SeedProblems problems{seed_problem(config, 0, pool)};
-    const Structure& physics = problems.front()->op.structure();
+    SeedProblems problems;
+    Structure physics;
+    if (config.problem.kind == ProblemKind::synthetic) {
+        // Signals are drawn once it is known that all networks fit the memory.
+        physics = problem_without_signals(config, pool).op.structure();
+    } else {
+        problems.push_back(seed_problem(config, 0, pool));
+        physics = problems.front()->op.structure();
+    }
     std::vector<Candidate> candidates;
     for (const Scheme& scheme : choose_schemes(study.choice, physics.kind()))
         candidates.push_back(make_candidate(study, scheme, document, config, physics));

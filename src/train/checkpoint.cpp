@@ -127,7 +127,7 @@ std::optional<TrainState> load_checkpoint(const std::filesystem::path& path,
     if (was != is)
         fail_usage(fmt::format("{}: checkpoint of another training: {}", path.string(),
                                first_difference(was, is)),
-                   "resume with the same configuration, or choose another --out");
+                   "resume with the same configuration, or choose another TrainJob::folder");
 
     TrainState state;
     const auto floats = [&](const char* name) {
@@ -135,7 +135,7 @@ std::optional<TrainState> load_checkpoint(const std::filesystem::path& path,
         if (values.size() != parameters)
             fail_input(fmt::format("{}: '{}' has {} numbers, expected {}", path.string(), name,
                                    values.size(), parameters),
-                       "the checkpoint is damaged: start again without --resume");
+                       "the checkpoint is damaged: start again without TrainJob::resume");
         return std::vector<float>(values.begin(), values.end());
     };
     state.latent = floats("latent");
@@ -171,7 +171,7 @@ std::optional<TrainState> load_checkpoint(const std::filesystem::path& path,
     if (!inside || state.steps == kNotWhole || state.seconds.size() != recipe.stages.size() ||
         done != state.history.size())
         fail_input(fmt::format("{}: its numbers do not fit together", path.string()),
-                   "the checkpoint is damaged: start again without --resume");
+                   "the checkpoint is damaged: start again without TrainJob::resume");
     return state;
 }
 

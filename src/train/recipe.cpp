@@ -184,17 +184,18 @@ std::size_t Recipe::epochs() const {
 }
 
 void Recipe::validate(const NetworkSpec& spec) const {
-    if (stages.empty()) fail_usage("the recipe has no stages", "give at least one [[train.stage]]");
+    if (stages.empty())
+        fail_usage("the recipe has no stages", "give at least one in Recipe::stages");
     if (!(theta >= 0)) fail_usage(fmt::format("theta {} is negative", theta), "0.1 is the default");
     if (!(validation >= 0 && validation <= 0.5))
-        fail_usage(fmt::format("train.validation {} is not in [0, 0.5]", validation),
+        fail_usage(fmt::format("Recipe::validation {} is not in [0, 0.5]", validation),
                    "0.1 keeps a tenth of the training set to choose the best epoch by");
     if (!(ramp >= 0 && ramp <= 1))
-        fail_usage(fmt::format("train.ramp {} is not in [0, 1]", ramp),
+        fail_usage(fmt::format("Recipe::ramp {} is not in [0, 1]", ramp),
                    "0.25 lets hard thresholds learn, 0 does not");
     if (ramp > 0 && spec.architecture == Architecture::fcn && spec.activation == Activation::hard)
         fail_usage("a fully connected network has no ramp for its thresholds to learn by",
-                   "set train.ramp = 0, or model.architecture = \"unrolled\"");
+                   "set Recipe::ramp = 0, or NetworkSpec::architecture = Architecture::unrolled");
     bool projected = false;
     for (const Stage& stage : stages) {
         validate_stage(stage, spec);

@@ -61,7 +61,7 @@ void require_augment(Augment augment, const ProblemTraits& traits) {
                    "use augment \"none\", or leave the measurements out");
     if (augment == Augment::noise && !traits.disturbed)
         fail_usage("the problem has neither noise nor artefacts to draw anew",
-                   "use augment \"none\", or give the problem noise (noise_std)");
+                   "use augment \"none\", or give the problem noise: Problem::noise_std");
     if (augment == Augment::shift && traits.patches)
         fail_usage("a patch shifted around its edges is no patch of a picture",
                    "use augment \"flip\", \"noise\" or \"none\"");

@@ -44,15 +44,15 @@ Trainer::Trainer(const Problem& problem, const NetworkSpec& spec, const Recipe& 
     validation_rows_ =
         static_cast<std::size_t>(std::lround(recipe_.validation * static_cast<double>(rows)));
     if (recipe_.validation > 0 && validation_rows_ == 0)
-        fail_usage(fmt::format("train.validation {} of a training set of {} is no signal",
+        fail_usage(fmt::format("Recipe::validation {} of a training set of {} is no signal",
                                recipe_.validation, rows),
-                   "raise train.validation, or set it to 0");
+                   "raise Recipe::validation, or set it to 0");
     for (const Stage& stage : recipe_.stages)
         if (const std::size_t batch = stage.batch ? stage.batch : recipe_.batch;
             batch > rows - validation_rows_)
             fail_usage(fmt::format("a batch of {} from a training set of {}", batch,
                                    rows - validation_rows_),
-                       "set train.batch to the training set's size or less");
+                       "set Recipe::batch to the training set's size or less");
     for (const Stage& stage : recipe_.stages)
         if (stage.alpha > 0 && !certified_)
             certified_ = std::make_shared<const CertifiedSet>(problem_, spec_);

@@ -165,7 +165,7 @@ def test_a_finished_comparison_resumes_to_itself_and_can_grow(tmp_path):
 
 def test_a_comparison_does_not_lose_a_finished_scheme(tmp_path):
     text = succeed("compare", *TINY, *SHORT, *TWO, "--out", tmp_path / "c")
-    assert "\n* the PIBiNN: one bit a link" in text
+    assert "\n* the PIBiNN: one bit per link" in text
     line = refuse("compare", *TINY, *SHORT, "--weights", "one-bit", "--architecture", "unrolled",
                   "--resume", "--out", "c", cwd=tmp_path)
     assert "also holds ternary-dense" in line

@@ -56,7 +56,7 @@ TEST(Recipe, RefusesWhatMakesNoSense) {
         return refusal(recipe, spec);
     };
     EXPECT_EQ(with([](Recipe& r) { r.stages.clear(); }), "the recipe has no stages");
-    EXPECT_EQ(with([](Recipe& r) { r.ramp = 1.5; }), "train.ramp 1.5 is not in [0, 1]");
+    EXPECT_EQ(with([](Recipe& r) { r.ramp = 1.5; }), "Recipe::ramp 1.5 is not in [0, 1]");
     EXPECT_EQ(with([](Recipe& r) { r.stages[0].epochs = 0; }), "stage 'pretrain': 0 epochs");
     EXPECT_EQ(with([](Recipe& r) { r.stages[1].learning_rate = -1; }),
               "stage 'joint': learning rate -1 is not positive");
