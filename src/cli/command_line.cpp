@@ -120,6 +120,7 @@ std::string CommandLine::see_help() const { return fmt::format("see 'pibinn {} -
 
 bool CommandLine::parse(const Arguments& arguments) {
     CLI::App& app = parser_->app;
+    arguments_ = arguments;
     try {
         app.parse(Arguments(arguments.rbegin(), arguments.rend()));  // it takes them from the back
     } catch (const CLI::CallForHelp&) {
@@ -144,9 +145,9 @@ bool CommandLine::parse(const Arguments& arguments) {
 std::string CommandLine::value_after(const std::string& word) const {
     if (const std::size_t equals = word.find('='); equals != std::string::npos)
         return word.substr(equals + 1);
-    const std::vector<std::string> rest = parser_->app.remaining();
-    const auto at = std::find(rest.begin(), rest.end(), word);
-    const bool follows = at != rest.end() && at + 1 != rest.end() && !at[1].starts_with("--");
+    const auto at = std::find(arguments_.begin(), arguments_.end(), word);
+    const bool follows =
+        at != arguments_.end() && at + 1 != arguments_.end() && !at[1].starts_with("--");
     return follows ? at[1] : "";
 }
 

@@ -49,6 +49,7 @@ private:
     std::string value_after(const std::string& word) const;
 
     std::string verb_;
+    Arguments arguments_;  ///< as they were given
     bool configured_ = false;
     OutputOptions output_;
     std::size_t threads_ = 0;
