@@ -64,12 +64,13 @@ struct Problem {
 
 /// A user's own operator and signals, one signal per row, in the user's own unit.
 struct ArrayProblem {
-    Operator op;
-    Batch x;
-    Batch y;  ///< row i belongs to row i of x; empty lets the operator measure
-    std::optional<std::size_t> train, test;  ///< rows of each set; unless given, four fifths train
-    double noise_std = 0;                    ///< of the measurements that the operator makes
-    Basis basis;  ///< in which x is sparse; the operator measures x itself
+    Operator op = {};
+    Batch x = {};
+    Batch y = {};  ///< row i belongs to row i of x; empty lets the operator measure
+    std::optional<std::size_t> train = {};  ///< rows to train on; unless given, four fifths
+    std::optional<std::size_t> test = {};   ///< rows to test on; unless given, the rest
+    double noise_std = 0;                   ///< of the measurements that the operator makes
+    Basis basis = {};                       ///< in which x is sparse; the operator measures x
     std::uint64_t seed = 1;
     std::string x_name = "x", y_name = "y", basis_name = "its matrix";  ///< in errors
 };

@@ -15,7 +15,7 @@ namespace pibinn {
 /// non-zero entry at a random place, since the paper's nmse divides by its norm.
 struct SparsePrior {
     double density = 0.05;
-    std::vector<std::uint32_t> support;  ///< fixed support; empty means random
+    std::vector<std::uint32_t> support = {};  ///< fixed support; empty means random
 };
 
 /// Row i is drawn from the stream (seed, purpose, i), whatever the number of rows or threads.

@@ -18,9 +18,9 @@ namespace pibinn::study {
 /// A configuration: a TOML file and settings over it, both as on the program's command line.
 /// Nothing at all is the embedded default (`pibinn config` prints it).
 struct Configuration {
-    std::string file;                   ///< empty for none
-    std::vector<std::string> settings;  ///< "model.layers=10", ...; the last one wins
-    std::optional<std::uint64_t> seed;  ///< instead of the configuration's
+    std::string file = {};                   ///< empty for none
+    std::vector<std::string> settings = {};  ///< "model.layers=10", ...; the last one wins
+    std::optional<std::uint64_t> seed = {};  ///< instead of the configuration's
 };
 
 /// The operator, training and test sets that a configuration means.
@@ -31,10 +31,10 @@ Problem load_problem(const Configuration& configuration);
 Model untrained_model(const Configuration& configuration, double theta = 0.1);
 
 struct RunOptions {
-    std::filesystem::path folder;  ///< made if missing; one that holds another run is refused
-    bool resume = false;           ///< go on with the run that the folder holds
-    std::size_t threads = 0;       ///< 0: one per core
-    ProgressSink progress;         ///< answers false to stop; the folder then holds checkpoints
+    std::filesystem::path folder = {};  ///< made if missing; one with another run is refused
+    bool resume = false;                ///< go on with the run that the folder holds
+    std::size_t threads = 0;            ///< 0: one per core
+    ProgressSink progress = {};         ///< answers false to stop, which leaves checkpoints
 };
 
 struct RunResult {
@@ -49,9 +49,9 @@ RunResult train(const Configuration& configuration, const RunOptions& options);
 
 /// Which networks to compare: words between commas, empty for all there are.
 struct SchemeChoice {
-    std::string weights;        ///< "one-bit,ternary"
-    std::string structures;     ///< "repeated,dense"
-    std::string architectures;  ///< "unrolled,fcn-relu,fcn-soft"
+    std::string weights = {};        ///< "one-bit,ternary"
+    std::string structures = {};     ///< "repeated,dense"
+    std::string architectures = {};  ///< "unrolled,fcn-relu,fcn-soft"
 };
 
 /// `pibinn compare`: trains several networks on the problem of a configuration, each in a folder of

@@ -53,10 +53,10 @@ struct TrainResult {
 struct TrainOptions {
     std::string recipe = "default";
     std::uint64_t seed = 1;
-    std::filesystem::path folder;  ///< as TrainJob::folder
+    std::filesystem::path folder = {};  ///< as TrainJob::folder
     bool resume = false;
     std::size_t threads = 0;  ///< 0: one per core
-    ProgressSink progress;
+    ProgressSink progress = {};
 };
 
 /// Trains with the recipe, augmentation and batch that the program chooses for this problem.
