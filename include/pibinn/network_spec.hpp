@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string_view>
 
 #include "pibinn/activation.hpp"
@@ -10,14 +11,18 @@ namespace pibinn {
 
 enum class Architecture { unrolled, fcn };
 
-/// How a layer's links are stored.
-enum class WeightKind {
-    real,             ///< "float": 32 bits a link
-    one_bit,          ///< lambda sign(w), one lambda for the whole network
-    one_bit_layer,    ///< scale = mean|w| of the layer
-    one_bit_channel,  ///< scale = mean|w| of the links of one output
-    ternary           ///< s clamp(round(w / s), -1, 1), s = mean|w| of the layer
-};
+/// How a layer's links are stored: enumerator and name of every kind. What a kind means is told in
+/// src/model/weights, one file each.
+#define PIBINN_WEIGHT_KINDS(X)            \
+    X(real, "float")                      \
+    X(one_bit, "one-bit")                 \
+    X(one_bit_layer, "one-bit-layer")     \
+    X(one_bit_channel, "one-bit-channel") \
+    X(ternary, "ternary")
+
+#define PIBINN_ENUMERATOR(value, name) value,
+enum class WeightKind { PIBINN_WEIGHT_KINDS(PIBINN_ENUMERATOR) };
+#undef PIBINN_ENUMERATOR
 
 /// What a layer does beside the paper's update; all off is `plain`, all on is `accelerated`.
 struct Update {
@@ -50,8 +55,10 @@ std::string_view to_string(WeightKind kind);
 std::string_view to_string(const Update& update);  ///< "plain" or "accelerated"
 Architecture parse_architecture(std::string_view name);
 WeightKind parse_weight_kind(std::string_view name);
+/// Every kind, in the order of the list above.
+std::span<const WeightKind> weight_kinds();
 
-/// Bits one link takes in the model file.
+/// Bits per link in the model file.
 std::size_t bits_per_link(WeightKind kind);
 
 }  // namespace pibinn

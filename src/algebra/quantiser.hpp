@@ -1,19 +1,34 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 
 #include "pibinn/structure.hpp"
 
 namespace pibinn {
 
-/// How latent weights become effective ones.
+/// How latent weights become effective ones: each is its scale times the level nearest to it.
 struct Quantiser {
-    enum class Levels { real, sign, ternary };
     /// Which links share one scale: none has any, all of the network, of a layer, of an output.
+    /// Scales of a layer or an output are the mean magnitude of its latent weights.
     enum class Scale { none, global, layer, channel };
-    Levels levels = Levels::real;
+    /// Ascending, in units of the scale; empty leaves weights as they are.
+    std::span<const float> levels = {};
     Scale scale = Scale::none;
+
+    bool signs_only() const { return levels.size() == 2 && levels[0] == -1 && levels[1] == 1; }
 };
+
+/// The level nearest to a number, of two as near the one farther from zero.
+inline float nearest_level(std::span<const float> levels, float number) {
+    std::size_t i = 0;
+    while (i + 1 < levels.size()) {
+        const float middle = 0.5F * (levels[i] + levels[i + 1]);
+        if (middle >= 0 ? number < middle : number <= middle) break;
+        ++i;
+    }
+    return levels[i];
+}
 
 /// Calls visit(first link, last link + 1) for every run of links of one layer that shares a scale,
 /// in the order in which scales are stored.

@@ -26,8 +26,10 @@ struct Options {
 
     void add_to(CommandLine& line) {
         configuration.add_to(line);
+        std::vector<std::string_view> kinds;
+        for (const WeightKind kind : weight_kinds()) kinds.push_back(to_string(kind));
         line.optional("--weights", choice.weights,
-                      "of float, one-bit, one-bit-layer, one-bit-channel, ternary (all)", "LIST");
+                      fmt::format("of {} (all)", fmt::join(kinds, ", ")), "LIST");
         line.optional("--structure", choice.structures,
                       "of the network: the problem's own and dense (both)", "LIST");
         line.optional("--architecture", choice.architectures,

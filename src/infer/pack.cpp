@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "algebra/backend.hpp"
+#include "model/weights/weight_rules.hpp"
 #include "pibinn/error.hpp"
 
 namespace pibinn {
@@ -173,7 +173,7 @@ std::size_t PackedPart::bytes() const {
 
 std::vector<PackedPart> pack_parts(const Model& model, const SignLayout& layout) {
     const NetworkSpec& spec = model.spec;
-    const bool channel = spec.weights == WeightKind::one_bit_channel;
+    const bool channel = rules_of(spec.weights).quantiser.scale == Quantiser::Scale::channel;
     std::vector<PackedPart> parts;
     const std::vector<EntryUnits> units = entry_units(model);
     for (const Block& block : model.op.structure().parts()) {
@@ -185,7 +185,7 @@ std::vector<PackedPart> pack_parts(const Model& model, const SignLayout& layout)
         part.activation = spec.activation;
         part.residual_threshold = spec.update.residual_threshold;
         part.plain = !spec.update.momentum && !spec.update.onsager && spec.delta == 1;
-        part.planes = spec.weights == WeightKind::ternary ? 2 : 1;
+        part.planes = rules_of(spec.weights).sign_planes();
         part.groups = block.full() ? layout.groups(part.m) : 0;
         part.words = (part.groups + layout.groups_per_word - 1) / layout.groups_per_word;
         part.word_bits = layout.word_bits;

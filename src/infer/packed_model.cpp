@@ -7,6 +7,7 @@
 #include "infer/kernel_choice.hpp"
 #include "infer/pack.hpp"
 #include "infer/part_copies.hpp"
+#include "model/weights/weight_rules.hpp"
 #include "pibinn/error.hpp"
 
 namespace pibinn {
@@ -45,7 +46,7 @@ std::size_t rows_per_task(std::size_t rows, std::size_t threads, std::size_t tur
 }  // namespace
 
 bool can_be_packed(const NetworkSpec& spec) {
-    return spec.architecture == Architecture::unrolled && spec.weights != WeightKind::real;
+    return spec.architecture == Architecture::unrolled && rules_of(spec.weights).sign_planes() > 0;
 }
 
 std::vector<std::string> packed_kernels() { return kernel_choices(); }

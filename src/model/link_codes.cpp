@@ -45,7 +45,7 @@ private:
 template <class Visit>
 void for_each_run(WeightKind kind, const ParameterLayout& layout, Visit&& visit) {
     for (std::size_t k = 1; k <= layout.layers(); ++k)
-        for_each_scale_run(quantiser_of(kind).scale, layout.structure(k),
+        for_each_scale_run(rules_of(kind).quantiser.scale, layout.structure(k),
                            [&](std::size_t begin, std::size_t end) { visit(k, begin, end); });
 }
 
@@ -53,8 +53,9 @@ void for_each_run(WeightKind kind, const ParameterLayout& layout, Visit&& visit)
 
 LinkCodes pack_links(const Model& model) {
     const WeightKind kind = model.spec.weights;
-    const std::size_t width = bits_per_link(kind);
-    const bool one_scale = quantiser_of(kind).scale == Quantiser::Scale::global;
+    const WeightRules& rules = rules_of(kind);
+    const std::size_t width = rules.bits_per_link;
+    const bool one_scale = rules.has_global_scale();
     const ParameterLayout layout(model.spec, model.op.structure());
     LinkCodes codes;
     BitWriter writer(width * layout.weights_size());
@@ -64,10 +65,9 @@ LinkCodes pack_links(const Model& model) {
             scale = std::max(scale, std::abs(model.weights[k - 1][l]));
         if (!one_scale || codes.scales.empty()) codes.scales.push_back(scale);
         for (std::size_t l = begin; l < end; ++l) {
-            const float w = model.weights[k - 1][l];
-            const bool zero = w == 0.0F && width == 2;
-            ensure(zero || std::abs(w) == codes.scales.back(), "a weight is not on its scale");
-            writer.put(zero ? 0U : (w >= 0 ? 1U : (width == 2 ? 3U : 0U)), width);
+            const auto code = rules.encode(model.weights[k - 1][l], codes.scales.back());
+            ensure(code.has_value(), "a weight is not on its scale");
+            writer.put(*code, width);
         }
     });
     codes.bits = writer.take();
@@ -77,8 +77,9 @@ LinkCodes pack_links(const Model& model) {
 void unpack_links(std::span<const std::uint8_t> bits, std::span<const float> scales,
                   const std::string& where, Model& model) {
     const WeightKind kind = model.spec.weights;
-    const std::size_t width = bits_per_link(kind);
-    const bool one_scale = quantiser_of(kind).scale == Quantiser::Scale::global;
+    const WeightRules& rules = rules_of(kind);
+    const std::size_t width = rules.bits_per_link;
+    const bool one_scale = rules.has_global_scale();
     const ParameterLayout layout(model.spec, model.op.structure());
     std::size_t runs = 0;
     for_each_run(kind, layout, [&](std::size_t, std::size_t, std::size_t) { ++runs; });
@@ -99,12 +100,12 @@ void unpack_links(std::span<const std::uint8_t> bits, std::span<const float> sca
         const float scale = scales[one_scale ? 0 : run++];
         for (std::size_t l = begin; l < end; ++l) {
             const unsigned code = reader.get(width);
-            if (code == 2)
-                fail_input(
-                    fmt::format("{}: link {} of layer {} has the unused code 2", where, l, k),
-                    "the file is damaged");
-            const bool negative = width == 2 ? code == 3 : code == 0;
-            model.weights[k - 1][l] = width == 2 && code == 0 ? 0.0F : (negative ? -scale : scale);
+            const auto value = rules.decode(code, scale);
+            if (!value)
+                fail_input(fmt::format("{}: link {} of layer {} has the unused code {}", where, l,
+                                       k, code),
+                           "the file is damaged");
+            model.weights[k - 1][l] = *value;
         }
     });
 }

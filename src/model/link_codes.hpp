@@ -11,14 +11,13 @@ namespace pibinn {
 
 /// Weights as a model file holds them. Layers follow each other without padding; within a byte the
 /// first link has the lowest bit.
-///     one-bit kinds  1 bit a link: 1 means +scale, 0 means -scale
-///     ternary        2 bits a link: 0 means 0, 1 means +scale, 3 means -scale (two's complement)
+/// The rules of the weight kind say how wide a code is and what it means.
 struct LinkCodes {
     std::vector<std::uint8_t> bits;
     std::vector<float> scales;  ///< of the network, of each layer, or of each output of each layer
 };
 
-/// Only for kinds that are not `float`.
+/// Only for kinds that are quantised.
 LinkCodes pack_links(const Model& model);
 /// Fills model.weights, whose spec and operator are set; `where` names the file in errors.
 void unpack_links(std::span<const std::uint8_t> bits, std::span<const float> scales,

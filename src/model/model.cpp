@@ -9,7 +9,8 @@
 namespace pibinn {
 
 double Model::scale() const {
-    if (spec.weights != WeightKind::one_bit || weights.empty() || weights[0].empty()) return 0;
+    if (!rules_of(spec.weights).has_global_scale() || weights.empty() || weights[0].empty())
+        return 0;
     return std::abs(weights[0][0]);
 }
 
@@ -88,7 +89,7 @@ BitCount count_bits(const NetworkSpec& spec, const Structure& s, bool sign_opera
         bits.weights += bits_per_link(spec.weights) * layout.structure(k).links();
         bits.scales += 32 * scales_per_layer(spec.weights, layout.structure(k));
     }
-    if (spec.weights == WeightKind::one_bit) bits.scales += 32;
+    if (rules_of(spec.weights).has_global_scale()) bits.scales += 32;
     bits.thresholds = spec.has_thresholds() ? 32 * spec.layers : 0;
     bits.momentum = 32 * spec.layers * (std::size_t{spec.update.momentum} + spec.update.onsager);
     if (spec.architecture == Architecture::unrolled) bits.op = operator_bits(s, sign_operator);

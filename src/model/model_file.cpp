@@ -121,7 +121,7 @@ void save_model(const Model& model, const std::filesystem::path& path) {
 
     LinkCodes codes;
     std::vector<float> real;
-    if (model.spec.weights == WeightKind::real) {
+    if (!rules_of(model.spec.weights).quantised()) {
         for (const auto& layer : model.weights) real.insert(real.end(), layer.begin(), layer.end());
         tensors.push_back(flat("weights", TensorType::f32, real));
     } else {
@@ -186,7 +186,7 @@ Model load_model(const std::filesystem::path& path) {
     if (model.spec.has_thresholds()) model.theta = floats(file, "theta", layers, true);
     if (model.spec.update.momentum) model.beta = floats(file, "beta", layers);
     if (model.spec.update.onsager) model.omega = floats(file, "omega", layers);
-    if (model.spec.weights == WeightKind::real) {
+    if (!rules_of(model.spec.weights).quantised()) {
         const ParameterLayout layout(model.spec, s);
         const auto values = floats(file, "weights", layout.weights_size());
         std::size_t at = 0;

@@ -13,35 +13,13 @@ namespace {
 constexpr NameTable<Architecture, 2> kArchitectures{
     {{Architecture::unrolled, "unrolled"}, {Architecture::fcn, "fcn"}}};
 
-constexpr NameTable<WeightKind, 5> kWeightKinds{{{WeightKind::real, "float"},
-                                                 {WeightKind::one_bit, "one-bit"},
-                                                 {WeightKind::one_bit_layer, "one-bit-layer"},
-                                                 {WeightKind::one_bit_channel, "one-bit-channel"},
-                                                 {WeightKind::ternary, "ternary"}}};
-
 }  // namespace
 
 std::string_view to_string(Architecture a) { return name_of(kArchitectures, a); }
-std::string_view to_string(WeightKind kind) { return name_of(kWeightKinds, kind); }
 std::string_view to_string(const Update& u) { return u.is_plain() ? "plain" : "accelerated"; }
 
 Architecture parse_architecture(std::string_view name) {
     return parse_name(kArchitectures, name, "architecture");
-}
-
-WeightKind parse_weight_kind(std::string_view name) {
-    return parse_name(kWeightKinds, name, "weights");
-}
-
-std::size_t bits_per_link(WeightKind kind) {
-    switch (kind) {
-        case WeightKind::real:
-            return 32;
-        case WeightKind::ternary:
-            return 2;
-        default:
-            return 1;
-    }
 }
 
 void NetworkSpec::validate() const {

@@ -27,37 +27,16 @@ ParameterLayout::ParameterLayout(const NetworkSpec& spec, const Structure& struc
     theta_ = add_per_layer("theta", spec.has_thresholds());
     beta_ = add_per_layer("beta", spec.update.momentum);
     omega_ = add_per_layer("omega", spec.update.onsager);
-    scale_ = {size_, spec.weights == WeightKind::one_bit ? std::size_t{1} : std::size_t{0}};
+    scale_ = {size_, rules_of(spec.weights).has_global_scale() ? std::size_t{1} : std::size_t{0}};
     if (scale_.size) add("scale", 1);
 }
 
-Quantiser quantiser_of(WeightKind kind) {
-    using Levels = Quantiser::Levels;
-    using Scale = Quantiser::Scale;
-    switch (kind) {
-        case WeightKind::real:
-            return {Levels::real, Scale::none};
-        case WeightKind::one_bit:
-            return {Levels::sign, Scale::global};
-        case WeightKind::one_bit_layer:
-            return {Levels::sign, Scale::layer};
-        case WeightKind::one_bit_channel:
-            return {Levels::sign, Scale::channel};
-        case WeightKind::ternary:
-            return {Levels::ternary, Scale::layer};
-    }
-    return {};
-}
-
 std::size_t scales_per_layer(WeightKind kind, const Structure& structure) {
-    switch (quantiser_of(kind).scale) {
-        case Quantiser::Scale::layer:
-            return 1;
-        case Quantiser::Scale::channel:
-            return structure.cols() / structure.repeat();
-        default:
-            return 0;
-    }
+    const Quantiser::Scale scale = rules_of(kind).quantiser.scale;
+    if (scale == Quantiser::Scale::none || scale == Quantiser::Scale::global) return 0;
+    std::size_t runs = 0;
+    for_each_scale_run(scale, structure, [&](std::size_t, std::size_t) { ++runs; });
+    return runs;
 }
 
 void make_effective(WeightKind kind, const ParameterStore& latent, ParameterStore& effective,
@@ -67,7 +46,7 @@ void make_effective(WeightKind kind, const ParameterStore& latent, ParameterStor
     std::vector<float> scales;
     for (std::size_t k = 1; k <= layout.layers(); ++k) {
         scales.resize(scales_per_layer(kind, layout.structure(k)));
-        backend.quantise(quantiser_of(kind), layout.structure(k), latent.weights(k), scale,
+        backend.quantise(rules_of(kind).quantiser, layout.structure(k), latent.weights(k), scale,
                          effective.weights(k), scales);
     }
     const auto rest = latent.values().subspan(layout.weights_size());

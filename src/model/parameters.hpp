@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "algebra/backend.hpp"
+#include "model/weights/weight_rules.hpp"
 #include "pibinn/matrix.hpp"
 #include "pibinn/network_spec.hpp"
 #include "pibinn/structure.hpp"
@@ -66,7 +67,7 @@ public:
     std::span<const float> beta() const { return part(layout_->beta_); }
     std::span<float> omega() { return part(layout_->omega_); }
     std::span<const float> omega() const { return part(layout_->omega_); }
-    /// The global scale; empty unless the weights are `one-bit`.
+    /// The global scale; empty unless the weight kind has one.
     std::span<float> scale() { return part(layout_->scale_); }
     std::span<const float> scale() const { return part(layout_->scale_); }
 
@@ -83,9 +84,7 @@ private:
     AlignedBuffer<float> values_;
 };
 
-Quantiser quantiser_of(WeightKind kind);
-
-/// Numbers of scales a layer of this structure stores beside its links.
+/// Scales that a layer of this structure stores beside its links.
 std::size_t scales_per_layer(WeightKind kind, const Structure& structure);
 
 /// Latent weights to effective ones; everything else is copied.

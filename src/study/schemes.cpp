@@ -77,9 +77,9 @@ Config Scheme::applied_to(Config config) const {
 }
 
 std::vector<Scheme> choose_schemes(const SchemeChoice& choice, StructureKind physics) {
-    const Words kinds =
-        words_of("--weights", choice.weights,
-                 {"float", "one-bit", "one-bit-layer", "one-bit-channel", "ternary"});
+    Words names;
+    for (const WeightKind kind : weight_kinds()) names.push_back(to_string(kind));
+    const Words kinds = words_of("--weights", choice.weights, names);
     const Words structures = structures_of(choice, physics);
     const Words architectures =
         words_of("--architecture", choice.architectures, {kUnrolled, kFcnRelu, kFcnSoft});

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/names.hpp"
+#include "model/weights/weight_rules.hpp"
 #include "pibinn/error.hpp"
 
 namespace pibinn {
@@ -42,8 +43,8 @@ Stage pretrain(std::size_t epochs) {
 Recipe paper_recipe(const NetworkSpec& spec) {
     Recipe recipe;
     recipe.name = "paper";
-    recipe.stages = {pretrain(spec.weights == WeightKind::real ? 100 : 80)};
-    if (spec.weights == WeightKind::real) return recipe;
+    recipe.stages = {pretrain(!rules_of(spec.weights).quantised() ? 100 : 80)};
+    if (!rules_of(spec.weights).quantised()) return recipe;
 
     Stage stage1;
     stage1.name = "stage1";
@@ -55,7 +56,7 @@ Recipe paper_recipe(const NetworkSpec& spec) {
     stage2.epochs = 180;
     stage2.projection = Projection::lazy;
     stage2.trains_weights = false;
-    if (spec.weights == WeightKind::one_bit) {
+    if (rules_of(spec.weights).has_global_scale()) {
         stage1.scale = kPaperScale;
         stage2.trains_scale = true;
     }
@@ -89,7 +90,7 @@ Stage joint_stage(const NetworkSpec& spec) {
         joint.clip = 0.3;
         joint.scale = plain ? (deep ? 0.14 : 0.145) : (deep ? 0.07 : 0.09);
     }
-    joint.trains_scale = spec.weights == WeightKind::one_bit;
+    joint.trains_scale = rules_of(spec.weights).has_global_scale();
     if (!joint.trains_scale) joint.scale = 0;
     return joint;
 }
@@ -101,7 +102,7 @@ Recipe default_recipe(const NetworkSpec& spec) {
     Stage warm = pretrain(120);
     warm.clip = 0.3;
     if (!spec.update.is_plain()) warm.scalar_rate = 5;
-    if (spec.weights == WeightKind::real) {
+    if (!rules_of(spec.weights).quantised()) {
         warm.epochs = 600;
         warm.schedule = Schedule::cosine;
         warm.fit_rate = true;
@@ -113,7 +114,7 @@ Recipe default_recipe(const NetworkSpec& spec) {
     stage2.epochs = 100;
     stage2.projection = Projection::lazy;
     stage2.trains_weights = false;
-    stage2.trains_scale = spec.weights == WeightKind::one_bit;
+    stage2.trains_scale = rules_of(spec.weights).has_global_scale();
     recipe.stages = {warm, joint_stage(spec), stage2};
     for (Stage& stage : recipe.stages) stage.fit_scale = stage.fit_rate = true;
     return recipe;
@@ -148,17 +149,17 @@ void validate_stage(const Stage& stage, const NetworkSpec& spec) {
         refuse(fmt::format("alpha_weight {} is negative", stage.alpha_weight), "1 is the default");
     if (!stage.trains_weights && !stage.trains_theta && !stage.trains_scale)
         refuse("trains nothing", "list \"weights\", \"theta\" or \"scale\" in trains");
-    if (stage.trains_scale && spec.weights != WeightKind::one_bit)
+    if (stage.trains_scale && !rules_of(spec.weights).has_global_scale())
         refuse(fmt::format("weights '{}' have no global scale to train", to_string(spec.weights)),
                "remove \"scale\" from trains, or use weights = \"one-bit\"");
-    if (stage.scale > 0 && spec.weights != WeightKind::one_bit)
+    if (stage.scale > 0 && !rules_of(spec.weights).has_global_scale())
         refuse(fmt::format("weights '{}' have no global scale to set", to_string(spec.weights)),
                "remove the key 'scale', or use weights = \"one-bit\"");
-    if (stage.projection == Projection::l1 && spec.weights != WeightKind::one_bit)
+    if (stage.projection == Projection::l1 && !rules_of(spec.weights).has_global_scale())
         refuse(fmt::format("projection 'l1' needs the two levels of weights 'one-bit', not '{}'",
                            to_string(spec.weights)),
                "use projection \"lazy\"");
-    if (stage.projection != Projection::none && spec.weights == WeightKind::real)
+    if (stage.projection != Projection::none && !rules_of(spec.weights).quantised())
         refuse("weights 'float' are never projected", "use projection \"none\"");
     if (stage.trains_scale && stage.projection == Projection::none)
         refuse("a float stage does not use the scale it is to train", "use projection \"lazy\"");
@@ -206,7 +207,7 @@ void Recipe::validate(const NetworkSpec& spec) const {
                 "put float stages (projection \"none\") first");
         projected |= stage.projection != Projection::none;
     }
-    if (spec.weights != WeightKind::real && stages.back().projection != Projection::lazy)
+    if (rules_of(spec.weights).quantised() && stages.back().projection != Projection::lazy)
         fail_usage(fmt::format("the last stage '{}' does not train '{}' weights as they are stored",
                                stages.back().name, to_string(spec.weights)),
                    "end with a stage of projection \"lazy\"");

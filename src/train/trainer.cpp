@@ -207,10 +207,11 @@ void Trainer::project(const Stage& stage, double rate) {
 void Trainer::certify(const Stage& stage) {
     if (stage.alpha <= 0) return;
     make_effective(kind_in(stage), latent_, effective_, backend_);
-    if (kind_in(stage) != WeightKind::real && stage.trains_weights)
+    const WeightRules& rules = rules_of(kind_in(stage));
+    if (rules.quantised() && stage.trains_weights)
         for (std::size_t k = 1; k <= spec_.layers; ++k)
             certified_->flip_signs(k, stage.alpha, effective_, latent_);
-    if (kind_in(stage) == WeightKind::one_bit) {
+    if (rules.has_global_scale()) {
         latent_.scale()[0] *= static_cast<float>(certified_->factor(effective_, stage.alpha));
         return;
     }

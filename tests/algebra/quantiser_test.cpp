@@ -1,5 +1,6 @@
 #include "algebra/quantiser.hpp"
 
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -36,6 +37,23 @@ TEST(ScaleRuns, ChannelsOfBlocksFollowEachOther) {
 TEST(ScaleRuns, ChannelsOfAMaskAreItsColumns) {
     const Structure mask = Structure::mask(3, 2, {0, 2, 3}, {0, 2, 1});
     EXPECT_EQ(runs_of(Scale::channel, mask), (Runs{{0, 2}, {2, 3}}));
+}
+
+TEST(NearestLevel, HalfwayGoesAwayFromZero) {
+    static constexpr float levels[] = {-1, 0, 1};
+    EXPECT_EQ(nearest_level(levels, 0.5F), 1);
+    EXPECT_EQ(nearest_level(levels, std::nextafter(0.5F, 0.0F)), 0);
+    EXPECT_EQ(nearest_level(levels, -0.5F), -1);
+    EXPECT_EQ(nearest_level(levels, std::nextafter(-0.5F, 0.0F)), 0);
+    EXPECT_EQ(nearest_level(levels, 7.0F), 1);
+    EXPECT_EQ(nearest_level(levels, -7.0F), -1);
+}
+
+TEST(NearestLevel, ZeroCountsAsPositiveWhereNoLevelIsZero) {
+    static constexpr float levels[] = {-1, -0.25F, 0.25F, 1};
+    EXPECT_EQ(nearest_level(levels, 0.0F), 0.25F);
+    EXPECT_EQ(nearest_level(levels, 0.7F), 1);
+    EXPECT_EQ(nearest_level(levels, -0.6F), -0.25F);
 }
 
 }  // namespace

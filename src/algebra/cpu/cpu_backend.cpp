@@ -15,9 +15,8 @@ float mean_magnitude(std::span<const float> values) {
     return static_cast<float>(sum / static_cast<double>(values.size()));
 }
 
-float to_ternary(float value, float scale) {
-    const float level = scale > 0 ? std::round(value / scale) : 0.0F;
-    return level >= 1 ? scale : (level <= -1 ? -scale : 0.0F);
+float to_level(std::span<const float> levels, float value, float scale) {
+    return scale > 0 ? scale * nearest_level(levels, value / scale) : 0.0F;
 }
 
 class CpuBackend final : public Backend {
@@ -37,7 +36,7 @@ public:
 
     void quantise(const Quantiser& q, const Structure& structure, std::span<const float> latent,
                   float scale, std::span<float> effective, std::span<float> scales) override {
-        if (q.levels == Quantiser::Levels::real) {
+        if (q.levels.empty()) {
             std::copy(latent.begin(), latent.end(), effective.begin());
             return;
         }
@@ -50,10 +49,10 @@ public:
             }
             const auto from = latent.subspan(begin, end - begin);
             const auto to = effective.subspan(begin, end - begin);
-            if (q.levels == Quantiser::Levels::sign)
+            if (q.signs_only())
                 cpu::to_signs(from, s, to);
             else
-                for (std::size_t l = 0; l < to.size(); ++l) to[l] = to_ternary(from[l], s);
+                for (std::size_t l = 0; l < to.size(); ++l) to[l] = to_level(q.levels, from[l], s);
         });
     }
 
