@@ -1,30 +1,28 @@
 // room: algebra
 #pragma once
 
+#include <span>
 #include <string_view>
 
 namespace pibinn {
 
-enum class Activation {
-    soft,  ///< sign(z) max(|z| - theta, 0)
-    hard,  ///< z where |z| >= theta, else 0
-    relu   ///< z where z >= 0, else 0: the paper's literal "HT"; has no threshold
-};
+/// What a layer does to z_k: enumerator and name of every activation. What an activation is, is
+/// told in src/algebra/activations, one file each.
+///     soft  sign(z) max(|z| - theta, 0)
+///     hard  z where |z| >= theta, otherwise 0
+///     relu  z where z >= 0, otherwise 0: the paper's literal "HT"; has no threshold
+#define PIBINN_ACTIVATIONS(X) \
+    X(soft, "soft")           \
+    X(hard, "hard")           \
+    X(relu, "relu")
+
+#define PIBINN_ENUMERATOR(value, name) value,
+enum class Activation { PIBINN_ACTIVATIONS(PIBINN_ENUMERATOR) };
+#undef PIBINN_ENUMERATOR
 
 std::string_view to_string(Activation activation);
 Activation parse_activation(std::string_view name);
-
-template <class T>
-T activate(Activation activation, T z, T theta) {
-    switch (activation) {
-        case Activation::soft:
-            return z > theta ? z - theta : (z < -theta ? z + theta : T{0});
-        case Activation::hard:
-            return z >= theta || z <= -theta ? z : T{0};
-        case Activation::relu:
-            return z > T{0} ? z : T{0};
-    }
-    return z;
-}
+/// Every activation, in the order of the list above.
+std::span<const Activation> activations();
 
 }  // namespace pibinn

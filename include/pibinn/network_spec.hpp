@@ -46,7 +46,7 @@ struct NetworkSpec {
 
     /// Throws a usage error for combinations that do not exist.
     void validate() const;
-    bool has_thresholds() const { return activation != Activation::relu; }
+    bool has_thresholds() const;
     bool operator==(const NetworkSpec&) const = default;
 };
 

@@ -24,10 +24,10 @@ struct LayerScalars {
     float beta = 0;   ///< momentum
     float omega = 0;  ///< Onsager
     /// Of a hard threshold, backward only: the jump at |z| = tau is taken for a ramp from
-    /// (1 - w) tau to (1 + w) tau, w = ramp (1 - shrink); 0 leaves it a jump, without gradient.
+    /// (1 - w) tau to (1 + w) tau, w = ramp (1 - softening); 0 leaves it a jump, without gradient.
     float ramp = 0;
     /// Of a hard threshold: the share of tau that is taken off what passes; 1 is the soft one.
-    float shrink = 0;
+    float softening = 0;
 };
 
 struct LayerScalarGradients {

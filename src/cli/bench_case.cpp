@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "algebra/activate.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/npy.hpp"
 #include "pibinn/random.hpp"

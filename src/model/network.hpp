@@ -33,9 +33,9 @@ public:
                     ThreadPool& pool);
 
     /// What hard thresholds are taken for from now on (LayerScalars); at first both are 0.
-    void set_ramp(double ramp, double shrink) {
+    void set_ramp(double ramp, double softening) {
         ramp_ = static_cast<float>(ramp);
-        shrink_ = static_cast<float>(shrink);
+        softening_ = static_cast<float>(softening);
     }
 
 protected:
@@ -62,7 +62,7 @@ protected:
     std::size_t signal_cols_ = 0;
     std::size_t measurement_cols_ = 0;
     float ramp_ = 0;
-    float shrink_ = 0;
+    float softening_ = 0;
 
 private:
     /// Cuts rows into passes and deals them to a fixed number of lanes, each working through its

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "algebra/activate.hpp"
 #include "core/names.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/network_spec.hpp"
@@ -22,6 +23,8 @@ Architecture parse_architecture(std::string_view name) {
     return parse_name(kArchitectures, name, "architecture");
 }
 
+bool NetworkSpec::has_thresholds() const { return rules_of(activation).has_threshold(); }
+
 void NetworkSpec::validate() const {
     if (layers == 0 || layers > 10000)
         fail_usage(fmt::format("{} layers", layers), "set NetworkSpec::layers between 1 and 10000");
@@ -30,8 +33,9 @@ void NetworkSpec::validate() const {
     if (architecture == Architecture::fcn && !update.is_plain())
         fail_usage("a fully connected network has no residual to accelerate by",
                    "set NetworkSpec::update = Update::plain() with architecture \"fcn\"");
-    if (update.residual_threshold && activation == Activation::relu)
-        fail_usage("activation 'relu' has no threshold to scale by the residual",
+    if (update.residual_threshold && !has_thresholds())
+        fail_usage(fmt::format("activation '{}' has no threshold to scale by the residual",
+                               to_string(activation)),
                    "use activation 'soft' or 'hard', or update 'plain'");
 }
 

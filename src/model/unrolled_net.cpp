@@ -24,7 +24,7 @@ LayerScalars UnrolledNet::scalars(const ParameterStore& p, std::size_t k) const 
     s.onsager = spec_.update.onsager;
     s.delta = static_cast<float>(spec_.delta);
     s.ramp = ramp_;
-    s.shrink = shrink_;
+    s.softening = softening_;
     if (!p.theta().empty()) s.theta = p.theta()[k - 1];
     if (!p.beta().empty()) s.beta = p.beta()[k - 1];
     if (!p.omega().empty()) s.omega = p.omega()[k - 1];

@@ -1,5 +1,6 @@
 #include "theory/part_network.hpp"
 
+#include "algebra/activate.hpp"
 #include "pibinn/error.hpp"
 
 namespace pibinn {

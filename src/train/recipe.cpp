@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "algebra/activate.hpp"
 #include "core/names.hpp"
 #include "model/weights/weight_rules.hpp"
 #include "pibinn/error.hpp"
@@ -194,7 +195,8 @@ void Recipe::validate(const NetworkSpec& spec) const {
     if (!(ramp >= 0 && ramp <= 1))
         fail_usage(fmt::format("Recipe::ramp {} is not in [0, 1]", ramp),
                    "0.25 lets hard thresholds learn, 0 does not");
-    if (ramp > 0 && spec.architecture == Architecture::fcn && spec.activation == Activation::hard)
+    if (ramp > 0 && spec.architecture == Architecture::fcn &&
+        rules_of(spec.activation).learning == ThresholdLearning::by_ramp)
         fail_usage("a fully connected network has no ramp for its thresholds to learn by",
                    "set Recipe::ramp = 0, or NetworkSpec::architecture = Architecture::unrolled");
     bool projected = false;

@@ -109,7 +109,7 @@ void Trainer::run_epoch() {
     record.rate = rate_at(stage, state_.epoch);
     const std::size_t batch = stage.batch ? stage.batch : recipe_.batch;
     double loss = 0;
-    const double soft = shrink();
+    const double soft = softening();
     network_->set_ramp(recipe_.ramp, soft);
     if (batch >= count) {
         // All rows in one batch: their order makes no difference, and to copy them took 3 % of the
@@ -146,7 +146,7 @@ void Trainer::run_epoch() {
     }
 }
 
-double Trainer::shrink() const {
+double Trainer::softening() const {
     if (recipe_.ramp == 0) return 0;
     const double done = static_cast<double>(state_.history.size());
     return std::max(0.0, 1 - done / (kSoftShare * static_cast<double>(recipe_.epochs())));

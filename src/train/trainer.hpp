@@ -52,7 +52,7 @@ private:
     void initialise();
     void begin_stage();
     /// How much of a hard threshold this epoch takes off what passes (LayerScalars).
-    double shrink() const;
+    double softening() const;
     /// Copies rows of the epoch's set side by side.
     void fill_batch(std::span<const std::uint32_t> rows);
     double run_batch(const Stage& stage, double rate, ConstBatchView x, ConstBatchView y);

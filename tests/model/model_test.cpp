@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "algebra/activate.hpp"
 #include "core/file.hpp"
 #include "data/safetensors.hpp"
 #include "model/cases.hpp"

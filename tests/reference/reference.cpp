@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "algebra/activate.hpp"
+
 namespace pibinn {
 
 namespace {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "algebra/activate.hpp"
 #include "algebra/cpu/row_loss.hpp"
 #include "algebra/products.hpp"
 #include "pibinn/error.hpp"
@@ -44,13 +45,14 @@ double CpuLinearPass::backward(std::size_t k, Activation activation, std::span<c
                                std::span<float> dw, Into into) {
     const BatchView g = gradient_[k].view().row_range(0, rows_);
     const ConstBatchView out = x(k);
+    const bool learns = rules_of(activation).learning == ThresholdLearning::always;
     double dtheta = 0;
     for (std::size_t i = 0; i < rows_; ++i) {
         float row_sum = 0;
         for (std::size_t j = 0; j < out.cols; ++j) {
             const float value = out(i, j);
             if (value == 0.0F) g(i, j) = 0.0F;
-            if (activation == Activation::soft) row_sum -= value > 0 ? g(i, j) : -g(i, j);
+            if (learns) row_sum -= value > 0 ? g(i, j) : -g(i, j);
         }
         dtheta += row_sum;
     }

@@ -31,16 +31,16 @@ void ramp_gradient_rows(const RampRows& ramp, const SupportGradientArgs& a) {
             float h = -a.q[e];
             if (a.hz1) h += a.c1 * a.hz1[e];
             if (a.hz2) h += a.c2 * a.hz2[e];
-            // With g for shrink, s = |z| / tau: x = sign(z) (|z| - g tau) S(s), hence
+            // With g for softening, s = |z| / tau: x = sign(z) (|z| - g tau) S(s), hence
             // dx/dz = S + (s - g) S' and dx/dtau = -sign(z) (g S + (s - g) s S').
             float by_z = 1;
-            float by_tau = ramp.shrink;
+            float by_tau = ramp.softening;
             if (size > least && size < most) {
                 const float s = size / tau;
                 const float step = (s - 1 + ramp.width) * slope;
-                const float jump = (s - ramp.shrink) * slope;
+                const float jump = (s - ramp.softening) * slope;
                 by_z = step + jump;
-                by_tau = ramp.shrink * step + s * jump;
+                by_tau = ramp.softening * step + s * jump;
             }
             h = size > least ? h : 0.0F;
             a.hz[e] = h * by_z;

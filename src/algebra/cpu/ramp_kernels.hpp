@@ -9,18 +9,18 @@
 namespace pibinn::cpu {
 
 /// A hard threshold is flat in tau and jumps where |z| = tau, so that neither tau nor an entry just
-/// below it ever learns. Backward may take it for a ramp instead: what passes, z or with `shrink`
-/// nearer to zero, times S(|z| / tau), which climbs from 0 at 1 - width to 1 at 1 + width. Forward
-/// stays the jump. It is the lower the more is taken off what passes, and so is the ramp the
-/// narrower, down to none for a soft threshold: x then never falls where z grows.
+/// below it ever learns. Backward may take it for a ramp instead: what passes, z or with
+/// `softening` nearer to zero, times S(|z| / tau), which climbs from 0 at 1 - width to 1 at 1 +
+/// width. Forward stays the jump. It is the lower the more is taken off what passes, and so is the
+/// ramp the narrower, down to none for a soft threshold: x then never falls where z grows.
 struct RampRows {
     const float* z;    ///< before the threshold, rows of the batch's stride
     const float* tau;  ///< one threshold a row
     float width;
-    float shrink;  ///< the share of tau that is taken off what passes
+    float softening;  ///< the share of tau that is taken off what passes
 
-    RampRows(const float* z_, const float* tau_, float ramp, float shrink_)
-        : z(z_), tau(tau_), width(ramp * (1 - shrink_)), shrink(shrink_) {}
+    RampRows(const float* z_, const float* tau_, float ramp, float softening_)
+        : z(z_), tau(tau_), width(ramp * (1 - softening_)), softening(softening_) {}
 };
 
 /// The entries through which a ramp passes a gradient: |z| > (1 - width) tau.

@@ -2,10 +2,14 @@
 
 #include <algorithm>
 
+#include "algebra/activate.hpp"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "algebra/cpu/row_kernels.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
+
+#include <generated/all_activations-inl.hpp>
 
 HWY_BEFORE_NAMESPACE();
 namespace pibinn::cpu::HWY_NAMESPACE {
@@ -18,7 +22,7 @@ void ResidualRows(const ResidualArgs& a) {
     const D d;
     const std::size_t lanes = hn::Lanes(d);
     const V grow = hn::Set(d, 1.0F + a.beta);
-    const V shrink = hn::Set(d, -a.beta);
+    const V back = hn::Set(d, -a.beta);
     for (std::size_t i = 0; i < a.rows; ++i) {
         const std::size_t at = i * a.stride;
         const float carry =
@@ -29,7 +33,7 @@ void ResidualRows(const ResidualArgs& a) {
         for (std::size_t j = 0; j < a.stride; j += lanes) {
             V r = hn::Neg(hn::Load(d, a.y + at + j));
             if (a.p1) r = hn::MulAdd(grow, hn::Load(d, a.p1 + at + j), r);
-            if (a.p2) r = hn::MulAdd(shrink, hn::Load(d, a.p2 + at + j), r);
+            if (a.p2) r = hn::MulAdd(back, hn::Load(d, a.p2 + at + j), r);
             if (a.previous) r = hn::MulAdd(onsager, hn::Load(d, a.previous + at + j), r);
             hn::Store(r, d, a.r + at + j);
             sum = hn::Add(sum, hn::Abs(r));
@@ -52,7 +56,7 @@ void ThresholdRowsOf(const ThresholdArgs& a) {
     const std::size_t lanes = hn::Lanes(d);
     const V from1 = hn::Set(d, a.delta * (1.0F + a.beta));
     const V from2 = hn::Set(d, -a.delta * a.beta);
-    [[maybe_unused]] const V shrink = hn::Set(d, a.shrink);
+    const V softening = hn::Set(d, a.softening);
     const auto zero = hn::Zero(d);
     const auto step = hn::Set(du, static_cast<std::uint32_t>(lanes));
     std::uint8_t* signs = a.signs;
@@ -60,7 +64,7 @@ void ThresholdRowsOf(const ThresholdArgs& a) {
     a.starts[0] = 0;
     for (std::size_t i = 0; i < a.rows; ++i) {
         const std::size_t at = i * a.stride;
-        const V tau = hn::Set(d, a.tau[i]);
+        const ActivationNumbers<V> numbers{hn::Set(d, a.tau[i]), softening};
         // Counted up: an Iota in the loop is built number by number in memory, and measured as more
         // than half of this function.
         auto which = hn::Iota(du, 0);
@@ -69,15 +73,7 @@ void ThresholdRowsOf(const ThresholdArgs& a) {
             if (a.x1) z = hn::MulAdd(from1, hn::Load(d, a.x1 + at + j), z);
             if (a.x2) z = hn::MulAdd(from2, hn::Load(d, a.x2 + at + j), z);
             if (a.z) hn::Store(z, d, a.z + at + j);
-            V x;
-            if constexpr (kActivation == Activation::soft) {
-                x = hn::CopySign(hn::Max(hn::Sub(hn::Abs(z), tau), zero), z);
-            } else if constexpr (kActivation == Activation::hard) {
-                x = hn::IfThenElseZero(hn::Ge(hn::Abs(z), tau),
-                                       hn::Sub(z, hn::CopySign(hn::Mul(shrink, tau), z)));
-            } else {
-                x = hn::Max(z, zero);
-            }
+            V x = activation::HWY_NAMESPACE::Apply(ActivationTag<kActivation>(), z, numbers);
             const auto alive = hn::Ne(x, zero);
             x = hn::IfThenElseZero(alive, x);  // no negative zeros
             hn::Store(x, d, a.x + at + j);
@@ -94,14 +90,7 @@ void ThresholdRowsOf(const ThresholdArgs& a) {
 }
 
 void ThresholdRows(const ThresholdArgs& a) {
-    switch (a.activation) {
-        case Activation::soft:
-            return ThresholdRowsOf<Activation::soft>(a);
-        case Activation::hard:
-            return ThresholdRowsOf<Activation::hard>(a);
-        case Activation::relu:
-            return ThresholdRowsOf<Activation::relu>(a);
-    }
+    with_activation(a.activation, [&](auto activation) { ThresholdRowsOf<activation()>(a); });
 }
 
 void ResidualGradientRows(const ResidualGradientArgs& a) {

@@ -48,7 +48,7 @@ struct ThresholdArgs {
     std::uint32_t* indices;  ///< out: the supports, and up to a vector beyond them
     std::uint32_t* starts;   ///< out
     std::uint8_t* signs;     ///< out: `sign_bytes` a row
-    float shrink;            ///< of `hard`: how much of tau is taken off what passes
+    float softening;         ///< as in ActivationNumbers
     float* z;                ///< out: what the threshold was given; null for no use of it
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "algebra/activate.hpp"
 #include "algebra/cpu/ramp_kernels.hpp"
 #include "algebra/cpu/row_loss.hpp"
 #include "pibinn/error.hpp"
@@ -11,9 +12,16 @@ namespace pibinn::cpu {
 
 namespace {
 
-/// A hard threshold is flat in theta almost everywhere, and learns by a ramp only.
 bool learns_theta(const LayerScalars& s) {
-    return s.activation == Activation::soft || (s.activation == Activation::hard && s.ramp > 0);
+    switch (rules_of(s.activation).learning) {
+        case ThresholdLearning::none:
+            return false;
+        case ThresholdLearning::always:
+            return true;
+        case ThresholdLearning::by_ramp:
+            return s.ramp > 0;
+    }
+    return false;
 }
 
 }  // namespace
@@ -93,10 +101,18 @@ void CpuUnrolledPass::residual(std::size_t k, const LayerScalars& s) {
     }
     if (!first)
         products_.gather(rows_, x_rows(k - 1), supports(before), a_.data(), nullptr, p_rows(k - 1));
-    residual_rows({rows_, products_.m(), products_.m_stride(), first ? nullptr : p_rows(k - 1),
-                   k >= 3 && s.beta != 0 ? p_rows(k - 2) : nullptr, y_.data(),
-                   first || s.omega == 0 ? nullptr : before.r.data(), supports(before), s.beta,
-                   s.omega, now.r.data(), now.mean_abs.data()});
+    residual_rows({.rows = rows_,
+                   .m = products_.m(),
+                   .stride = products_.m_stride(),
+                   .p1 = first ? nullptr : p_rows(k - 1),
+                   .p2 = k >= 3 && s.beta != 0 ? p_rows(k - 2) : nullptr,
+                   .y = y_.data(),
+                   .previous = first || s.omega == 0 ? nullptr : before.r.data(),
+                   .supports = supports(before),
+                   .beta = s.beta,
+                   .omega = s.omega,
+                   .r = now.r.data(),
+                   .mean_abs = now.mean_abs.data()});
 }
 
 void CpuUnrolledPass::forward(std::size_t k, const LayerScalars& s, std::span<const float> w) {
@@ -104,8 +120,8 @@ void CpuUnrolledPass::forward(std::size_t k, const LayerScalars& s, std::span<co
     const bool earlier = k >= 3 && s.beta != 0;  // x_0 = 0 adds nothing
     now.beta = s.beta;
     now.omega = s.omega;
-    now.ramp = s.activation == Activation::hard ? s.ramp : 0.0F;
-    now.shrink = s.shrink;
+    now.ramp = rules_of(s.activation).learning == ThresholdLearning::by_ramp ? s.ramp : 0.0F;
+    now.softening = s.softening;
     if (now.ramp > 0) remember_ramp(now);
     const bool first = k == 1;
     if (first) remember(s.momentum);
@@ -114,14 +130,26 @@ void CpuUnrolledPass::forward(std::size_t k, const LayerScalars& s, std::span<co
     products_.all_dots(rows_, now.r.data(), w_by_row_.data(), q_.data());
     for (std::size_t i = 0; i < rows_; ++i)
         tau_[i] = s.residual_threshold ? s.theta * now.mean_abs[i] : s.theta;
-    threshold_rows({rows_, products_.n(), products_.n_stride(), s.activation, s.delta, s.beta,
-                    first ? nullptr : x_rows(k - 1), earlier ? x_rows(k - 2) : nullptr, q_.data(),
-                    tau_.data(), x_rows(k), now.indices.data(), now.starts.data(), now.signs.data(),
-                    s.shrink, now.ramp > 0 ? now.z.data() : nullptr});
+    threshold_rows({.rows = rows_,
+                    .n = products_.n(),
+                    .stride = products_.n_stride(),
+                    .activation = s.activation,
+                    .delta = s.delta,
+                    .beta = s.beta,
+                    .x1 = first ? nullptr : x_rows(k - 1),
+                    .x2 = earlier ? x_rows(k - 2) : nullptr,
+                    .q = q_.data(),
+                    .tau = tau_.data(),
+                    .x = x_rows(k),
+                    .indices = now.indices.data(),
+                    .starts = now.starts.data(),
+                    .signs = now.signs.data(),
+                    .softening = s.softening,
+                    .z = now.ramp > 0 ? now.z.data() : nullptr});
     if (now.ramp > 0) {
         now.tau = tau_;
-        reach_rows({now.z.data(), now.tau.data(), now.ramp, s.shrink}, rows_, products_.n_stride(),
-                   now.reach_indices.data(), now.reach_starts.data());
+        reach_rows({now.z.data(), now.tau.data(), now.ramp, s.softening}, rows_,
+                   products_.n_stride(), now.reach_indices.data(), now.reach_starts.data());
     }
 }
 
@@ -144,30 +172,45 @@ void CpuUnrolledPass::gradient_of_x(std::size_t k, float delta) {
     const std::size_t stride = products_.n_stride();
     const auto through_threshold = [&](const SupportGradientArgs& args) {
         if (now.ramp > 0)
-            ramp_gradient_rows({now.z.data(), now.tau.data(), now.ramp, now.shrink}, args);
+            ramp_gradient_rows({now.z.data(), now.tau.data(), now.ramp, now.softening}, args);
         else
             support_gradient_rows(args);
     };
     if (k == layers_) {
         // At the top the loss has filled every entry; off the reach the threshold stops it.
-        through_threshold(
-            {rows_, stride, now.signs.data(), hz, 0, 0, nullptr, nullptr, hz, dtau_.data()});
+        through_threshold({.rows = rows_,
+                           .stride = stride,
+                           .signs = now.signs.data(),
+                           .q = hz,
+                           .c1 = 0,
+                           .c2 = 0,
+                           .hz1 = nullptr,
+                           .hz2 = nullptr,
+                           .hz = hz,
+                           .tau = dtau_.data()});
         return;
     }
     // p_k enters r_{k+1} by 1 + beta_{k+1} and r_{k+2} by -beta_{k+2}; x_k enters z likewise.
     const bool two = k + 2 <= layers_ && tape_[k + 2].beta != 0;
-    const float grow = 1 + tape_[k + 1].beta;
-    const float shrink = two ? -tape_[k + 2].beta : 0.0F;
+    const float to_next = 1 + tape_[k + 1].beta;
+    const float to_second = two ? -tape_[k + 2].beta : 0.0F;
     const float* gp = gr_[(k + 1) % 3].data();
-    if (grow != 1 || two) {
-        combine_rows(rows_ * products_.m_stride(), grow, gp, shrink,
+    if (to_next != 1 || two) {
+        combine_rows(rows_ * products_.m_stride(), to_next, gp, to_second,
                      two ? gr_[(k + 2) % 3].data() : nullptr, gp_.data());
         gp = gp_.data();
     }
     products_.support_dots(rows_, gp, reach(now), a_.data(), a_by_row_.data(), q_.data());
-    through_threshold({rows_, stride, now.signs.data(), q_.data(), delta * grow, delta * shrink,
-                       hz_[(k + 1) % 3].data(), two ? hz_[(k + 2) % 3].data() : nullptr, hz,
-                       dtau_.data()});
+    through_threshold({.rows = rows_,
+                       .stride = stride,
+                       .signs = now.signs.data(),
+                       .q = q_.data(),
+                       .c1 = delta * to_next,
+                       .c2 = delta * to_second,
+                       .hz1 = hz_[(k + 1) % 3].data(),
+                       .hz2 = two ? hz_[(k + 2) % 3].data() : nullptr,
+                       .hz = hz,
+                       .tau = dtau_.data()});
 }
 
 double CpuUnrolledPass::gradient_of_theta(std::size_t k, const LayerScalars& s) {
@@ -201,13 +244,20 @@ LayerScalarGradients CpuUnrolledPass::backward(std::size_t k, const LayerScalars
         const bool carried = k < layers_ && tape_[k + 1].omega != 0;
         const bool with_mean = s.residual_threshold && learns_theta(s);
         if (carried || with_mean || with_beta || with_omega)
-            residual_gradient_rows(
-                {rows_, products_.m(), products_.m_stride(), gr,
-                 carried ? gr_[(k + 1) % 3].data() : nullptr, supports(now),
-                 carried ? tape_[k + 1].omega : 0.0F, now.r.data(),
-                 with_mean ? from_mean_.data() : nullptr, with_beta ? before.p.data() : nullptr,
-                 with_beta && k > 2 ? tape_[k - 2].p.data() : nullptr,
-                 with_omega ? before.r.data() : nullptr, tau_.data(), omega_.data()});
+            residual_gradient_rows({.rows = rows_,
+                                    .m = products_.m(),
+                                    .stride = products_.m_stride(),
+                                    .g = gr,
+                                    .next = carried ? gr_[(k + 1) % 3].data() : nullptr,
+                                    .supports = supports(now),
+                                    .omega_next = carried ? tape_[k + 1].omega : 0.0F,
+                                    .r = now.r.data(),
+                                    .from_mean = with_mean ? from_mean_.data() : nullptr,
+                                    .p1 = with_beta ? before.p.data() : nullptr,
+                                    .p2 = with_beta && k > 2 ? tape_[k - 2].p.data() : nullptr,
+                                    .r_before = with_omega ? before.r.data() : nullptr,
+                                    .beta = tau_.data(),
+                                    .omega = omega_.data()});
     }
     products_.outer(rows_, hz, support, now.r.data(), dw, into);
 

@@ -34,7 +34,7 @@ private:
         std::vector<std::uint32_t> indices, starts;  ///< the supports of x_k
         std::vector<std::uint8_t> signs;
         float beta = 0, omega = 0;
-        float shrink = 0;
+        float softening = 0;
         float ramp = 0;  ///< where it is not 0, what backward needs of it:
         Rows z;
         std::vector<float> tau;

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+
+#include "pibinn/activation.hpp"
+
+namespace pibinn {
+
+/// How a threshold gets a gradient.
+enum class ThresholdLearning {
+    none,    ///< it has none
+    always,  ///< x moves with theta wherever it is not zero
+    by_ramp  ///< flat in theta almost everywhere: only while backward takes the jump for a ramp
+};
+
+/// Which bound of the theory on the contraction of a layer holds for it.
+enum class ContractionBound { none, soft, hard };
+
+/// Plain facts of an activation.
+struct ActivationRules {
+    std::size_t numbers_per_layer = 0;  ///< theta, and whatever else it may learn per layer
+    ThresholdLearning learning = ThresholdLearning::none;
+    ContractionBound bound = ContractionBound::none;
+
+    constexpr bool has_threshold() const { return numbers_per_layer > 0; }
+};
+
+/// What a formula is given beside z. T is a number, or a vector of a kernel. An activation that
+/// owns more numbers per layer gets them here, and the others need not know.
+template <class T>
+struct ActivationNumbers {
+    T tau;
+    T softening;  ///< of training: the share of tau that a hard threshold takes off what passes
+};
+
+/// Defined for each activation in its own file: `rules` and the formula of one number,
+/// `apply(z, numbers)`. The same file has the formula of vectors, `Apply(tag, z, numbers)`.
+template <Activation kActivation>
+struct ActivationOf;
+
+template <Activation kActivation>
+struct ActivationTag {};
+
+}  // namespace pibinn

@@ -1,0 +1,89 @@
+#include <limits>
+#include <set>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "algebra/activate.hpp"
+#include "algebra/cpu/row_kernels.hpp"
+#include "pibinn/matrix.hpp"
+
+namespace pibinn {
+namespace {
+
+TEST(Activations, EveryActivationIsRegisteredUnderItsName) {
+    std::set<std::string> names;
+    for (const Activation activation : activations()) {
+        names.emplace(to_string(activation));
+        EXPECT_EQ(parse_activation(to_string(activation)), activation);
+    }
+    EXPECT_EQ(names, (std::set<std::string>{"soft", "hard", "relu"}));
+}
+
+TEST(Activations, RulesSayHowThresholdsLearnAndWhatTheTheoryKnows) {
+    const ActivationRules& soft = rules_of(Activation::soft);
+    EXPECT_TRUE(soft.has_threshold());
+    EXPECT_EQ(soft.learning, ThresholdLearning::always);
+    EXPECT_EQ(soft.bound, ContractionBound::soft);
+    const ActivationRules& hard = rules_of(Activation::hard);
+    EXPECT_TRUE(hard.has_threshold());
+    EXPECT_EQ(hard.learning, ThresholdLearning::by_ramp);
+    EXPECT_EQ(hard.bound, ContractionBound::hard);
+    const ActivationRules& relu = rules_of(Activation::relu);
+    EXPECT_FALSE(relu.has_threshold());
+    EXPECT_EQ(relu.learning, ThresholdLearning::none);
+    EXPECT_EQ(relu.bound, ContractionBound::none);
+}
+
+TEST(Activations, FormulasAreThoseOfTheirDefinition) {
+    EXPECT_EQ(activate(Activation::soft, 1.5, 1.0), 0.5);
+    EXPECT_EQ(activate(Activation::soft, -1.5, 1.0), -0.5);
+    EXPECT_EQ(activate(Activation::soft, 1.0, 1.0), 0.0);
+    EXPECT_EQ(activate(Activation::hard, 1.0, 1.0), 1.0);
+    EXPECT_EQ(activate(Activation::hard, -1.5, 1.0), -1.5);
+    EXPECT_EQ(activate(Activation::hard, 0.5, 1.0), 0.0);
+    EXPECT_EQ(activate(Activation::hard, 2.0, std::numeric_limits<double>::infinity()), 0.0);
+    EXPECT_EQ(activate(Activation::relu, 0.5, 9.0), 0.5);
+    EXPECT_EQ(activate(Activation::relu, -0.5, 9.0), 0.0);
+}
+
+TEST(Activations, VectorsAndNumbersFollowOneFormula) {
+    constexpr std::size_t stride = 2 * cpu::kPad;
+    AlignedBuffer<float> q(stride), x(stride);
+    for (std::size_t j = 0; j < stride; ++j) q[j] = 0.25F * (static_cast<float>(j) - 15.5F);
+    std::vector<std::uint32_t> indices(stride + cpu::kPad), starts(2);
+    std::vector<std::uint8_t> signs(cpu::sign_bytes(stride) + 8);
+    const float tau = 1.125F;  // some |z| are equal to it
+    for (const Activation activation : activations())
+        for (const float softening : {0.0F, 0.5F}) {
+            cpu::threshold_rows({.rows = 1,
+                                 .n = stride,
+                                 .stride = stride,
+                                 .activation = activation,
+                                 .delta = 1,
+                                 .beta = 0,
+                                 .x1 = nullptr,
+                                 .x2 = nullptr,
+                                 .q = q.data(),
+                                 .tau = &tau,
+                                 .x = x.data(),
+                                 .indices = indices.data(),
+                                 .starts = starts.data(),
+                                 .signs = signs.data(),
+                                 .softening = softening,
+                                 .z = nullptr});
+            std::size_t alive = 0;
+            for (std::size_t j = 0; j < stride; ++j) {
+                const float expected = with_activation(activation, [&](auto constant) {
+                    return ActivationOf<constant()>::apply(
+                        -q[j], ActivationNumbers<float>{tau, softening});
+                });
+                EXPECT_EQ(x[j], expected) << to_string(activation) << " of " << -q[j];
+                alive += expected != 0;
+            }
+            EXPECT_EQ(starts[1], alive);
+        }
+}
+
+}  // namespace
+}  // namespace pibinn
