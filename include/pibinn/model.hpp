@@ -18,16 +18,22 @@ namespace pibinn {
 struct Model {
     NetworkSpec spec;
     Operator op;
-    /// Effective weights of layer 1..K, one number a link: for one-bit kinds each is plus or minus
-    /// its scale.
+    /// Effective weights of layer 1..K, one number per link: for one-bit kinds each is plus or
+    /// minus its scale.
     std::vector<AlignedBuffer<float>> weights;
-    std::vector<float> theta;  ///< one a layer; empty for relu
-    std::vector<float> beta;   ///< one a layer; empty without momentum
-    std::vector<float> omega;  ///< one a layer; empty without Onsager term
+    std::vector<float> theta;  ///< one per layer; empty for relu
+    std::vector<float> beta;   ///< one per layer; empty without momentum
+    std::vector<float> omega;  ///< one per layer; empty without Onsager term
     /// How the signals it recovers become pixels or volts; plain where signals are coefficients.
     SignalDomain domain;
     /// What else the file tells: recipe, seed, scores, hash of the data.
     std::map<std::string, std::string> metadata;
+
+    /// One .safetensors file (docs/file-format.md), written whole or not at all.
+    void save(const std::filesystem::path& path) const;
+    /// Believes nothing of the file: whatever does not fit together is an error that says what and
+    /// where.
+    static Model load(const std::filesystem::path& path);
 
     /// The global scale of a `one-bit` model, 0 for other kinds.
     double scale() const;
@@ -38,9 +44,10 @@ struct Model {
 /// ternary where the kind asks for it, all thresholds `theta`. What training starts from.
 Model untrained_model(const NetworkSpec& spec, const Operator& op, double theta);
 
-/// x_K of every row of y; with `every_layer`, x_1 .. x_K too.
-Batch recover(const Model& model, ConstBatchView y, ThreadPool& pool,
-              std::vector<Batch>* every_layer = nullptr);
+/// The coefficients x_K of every row of y; with `every_layer`, x_1 .. x_K too. What the model's
+/// domain makes of them, pixels or volts, is up to Recoverer.
+Batch recover_coefficients(const Model& model, ConstBatchView y, ThreadPool& pool,
+                           std::vector<Batch>* every_layer = nullptr);
 
 /// Stored bits, counted both ways.
 struct BitCount {
@@ -48,7 +55,7 @@ struct BitCount {
     std::size_t thresholds = 0;
     std::size_t momentum = 0;  ///< beta and omega
     std::size_t scales = 0;
-    std::size_t op = 0;  ///< the operator: 32 bits an entry (1 if it is +-c), a mask's pattern too
+    std::size_t op = 0;  ///< the operator: 32 bits per entry (1 if it is +-c), a mask's pattern too
     std::size_t paper = 0;  ///< the paper's accounting: weights and thresholds
     std::size_t total = 0;  ///< what must really be stored
 };
@@ -57,23 +64,17 @@ BitCount count_bits(const Model& model);
 /// Of a network that need not be there yet; `sign_operator`: every entry of A is +c or -c.
 BitCount count_bits(const NetworkSpec& spec, const Structure& structure, bool sign_operator);
 
-/// Bits of an operator: 32 an entry, or one and a scale where all have one magnitude; and the
-/// pattern of a mask.
+/// Bits of an operator: 32 per entry, or one per entry and a scale where all have one magnitude;
+/// and the pattern of a mask.
 std::size_t operator_bits(const Structure& structure, bool sign_operator);
 
 /// What the structure spares: the weights that stay beside those of the same layers without it.
 struct LinkShare {
     std::size_t links = 0;          ///< of all layers
-    std::size_t dense_weights = 0;  ///< m n a layer
+    std::size_t dense_weights = 0;  ///< m n per layer
     double bits_per_dense_weight = 0;
 };
 
 LinkShare link_share(const NetworkSpec& spec, const Structure& structure);
-
-/// One .safetensors file (docs/file-format.md), written whole or not at all.
-void save_model(const Model& model, const std::filesystem::path& path);
-/// Believes nothing of the file: whatever does not fit together is an error that says what and
-/// where.
-Model load_model(const std::filesystem::path& path);
 
 }  // namespace pibinn

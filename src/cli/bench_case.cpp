@@ -182,7 +182,7 @@ void write_case(const std::filesystem::path& folder, const RecoverCase& c, const
     write("x", ours.values(), ours.rows());
     const float settings[] = {network.residual_threshold ? 1.0F : 0.0F, network.delta};
     write("settings", settings, 1);
-    save_model(c.model, folder / "model.safetensors");
+    c.model.save(folder / "model.safetensors");
 }
 
 double relative_difference(std::span<const float> a, std::span<const float> b) {

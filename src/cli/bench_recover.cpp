@@ -34,7 +34,7 @@ template <class Visit>
 void for_each_case(const BenchOptions& options, Visit&& visit) {
     ThreadPool all(0);
     if (!options.model.empty()) {
-        Model model = load_model(options.model);
+        Model model = Model::load(options.model);
         const std::size_t rows = batch_of(model.op.rows(), model.op.cols(), model.spec.layers);
         Pair pair{trained_case(std::move(model), options.model,
                                options.density.value_or(kSignalDensity), rows, all),

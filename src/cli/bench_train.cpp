@@ -105,7 +105,8 @@ private:
     std::vector<double> layer_densities(std::size_t rows, ThreadPool& pool) {
         make_effective(spec_.weights, latent_, effective_, *backend_);
         std::vector<Batch> layers;
-        network_->recover(effective_, problem_.train.y.view().row_range(0, rows), pool, &layers);
+        network_->recover_coefficients(effective_, problem_.train.y.view().row_range(0, rows), pool,
+                                       &layers);
         std::vector<double> densities;
         for (const Batch& x : layers) {
             const auto zeros = std::count(x.values().begin(), x.values().end(), 0.0F);
@@ -142,7 +143,7 @@ private:
         theta = 0;  // then x_k is z_k
         make_effective(spec_.weights, latent_, effective_, *backend_);
         std::vector<Batch> layers;
-        network_->recover(effective_, problem_.train.y, pool, &layers);
+        network_->recover_coefficients(effective_, problem_.train.y, pool, &layers);
         std::vector<float> near{wanted};
         for (const float z : layers[k].values())
             if (std::abs(std::abs(z) - wanted) < 1e-3F * wanted) near.push_back(std::abs(z));

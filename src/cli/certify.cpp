@@ -237,7 +237,7 @@ void run_certify(const Arguments& arguments) {
     take(theorem);
     const Console console(line.output());
 
-    Model model = load_model(model_file);
+    Model model = Model::load(model_file);
     ThreadPool pool(line.threads());
     const bool B_given = options.B > 0;
     const CertificateInput input = make_input(model, source, options.B, pool);
@@ -260,7 +260,7 @@ void run_certify(const Arguments& arguments) {
         report.version = version();
         write_folder(out, report, json);
     }
-    if (attach) save_model(model, model_file);
+    if (attach) model.save(model_file);
 
     console.say(model_line(model) + source_line(source, model, certificate, B_given) + "\n" +
                 certificate_text(certificate) +

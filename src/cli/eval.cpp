@@ -60,7 +60,7 @@ void run_eval(const Arguments& arguments) {
     if (!line.parse(arguments)) return;
     const Console console(line.output());
 
-    const Model model = load_model(model_file);
+    const Model model = Model::load(model_file);
     Batch x = read_rows(signals_file, model.op.cols(), "signal entries");
     ThreadPool pool(line.threads());
     if (!model.domain.plain()) x = model.domain.to_coefficients(x, pool);

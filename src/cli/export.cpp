@@ -80,7 +80,7 @@ void run_export(const Arguments& arguments) {
     require_output(out, {".npz"});
     require_other_file(out, {file});
 
-    const Model model = load_model(file);
+    const Model model = Model::load(file);
     const ParameterLayout layout(model.spec, model.op.structure());
     Exported exported;
     if (model.spec.architecture == Architecture::unrolled)

@@ -35,7 +35,7 @@ void run_init(const Arguments& arguments) {
     ThreadPool pool(line.threads());
     const Problem frame = problem_without_signals(config, pool);
     const Model model = study::untrained_model(config, frame, theta);
-    save_model(model, out);
+    model.save(out);
 
     console.note(short_notes(frame));
     console.say(fmt::format("{}: {}\n{}", out, model_line(model), bits_table(model)));

@@ -74,7 +74,7 @@ nlohmann::ordered_json share_json(const Model& model) {
 }
 
 void inspect_model(const std::string& file, const std::string& picture, const Console& console) {
-    const Model model = load_model(file);
+    const Model model = Model::load(file);
     const BitCount bits = count_bits(model);
     const auto attached = AttachedCertificate::of(model);
     const auto bytes = std::filesystem::file_size(file);

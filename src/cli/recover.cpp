@@ -119,7 +119,7 @@ void run_recover(const Arguments& arguments) {
         require_other_file(out, {model_file, in});
     }
 
-    const Model model = load_model(model_file);
+    const Model model = Model::load(model_file);
     const Recoverer recoverer(model, kernel);
     const std::string used_kernel =
         recoverer.packed() != nullptr ? recoverer.packed()->kernel() : use_kernel(kernel);

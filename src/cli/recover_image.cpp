@@ -116,7 +116,7 @@ void run_recover_image(const Arguments& arguments) {
     for (const std::string& written : {out, beside})
         require_other_file(written, {model_file, photo});
 
-    const Model model = load_model(model_file);
+    const Model model = Model::load(model_file);
     require_patch_model(model, model_file);
     const std::size_t side = model.domain.patch;
     const std::size_t step = stride.value_or(std::max<std::size_t>(1, side / 2));

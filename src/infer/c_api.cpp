@@ -127,7 +127,7 @@ pibinn_status pibinn_load(const char* path, pibinn_model** model) {
     return guarded([&] {
         require(path, "path");
         require(model, "model");
-        *model = new pibinn_model(pibinn::load_model(path));
+        *model = new pibinn_model(pibinn::Model::load(path));
     });
 }
 

@@ -66,11 +66,11 @@ Model untrained_model(const NetworkSpec& spec, const Operator& op, double theta)
     return model_of(spec, op, effective);
 }
 
-Batch recover(const Model& model, ConstBatchView y, ThreadPool& pool,
-              std::vector<Batch>* every_layer) {
+Batch recover_coefficients(const Model& model, ConstBatchView y, ThreadPool& pool,
+                           std::vector<Batch>* every_layer) {
     const auto backend = make_cpu_backend();
     const auto network = make_network(model.spec, model.op, *backend);
-    return network->recover(parameters_of(model), y, pool, every_layer);
+    return network->recover_coefficients(parameters_of(model), y, pool, every_layer);
 }
 
 BitCount count_bits(const Model& model) {

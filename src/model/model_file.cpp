@@ -114,35 +114,35 @@ SignalDomain load_domain(const SafeTensors& file, std::size_t n) {
 
 }  // namespace
 
-void save_model(const Model& model, const std::filesystem::path& path) {
-    const Structure& s = model.op.structure();
-    const bool unrolled = model.spec.architecture == Architecture::unrolled;
+void Model::save(const std::filesystem::path& path) const {
+    const Structure& s = op.structure();
+    const bool unrolled = spec.architecture == Architecture::unrolled;
     std::vector<Tensor> tensors;
 
     LinkCodes codes;
     std::vector<float> real;
-    if (!rules_of(model.spec.weights).quantised()) {
-        for (const auto& layer : model.weights) real.insert(real.end(), layer.begin(), layer.end());
+    if (!rules_of(spec.weights).quantised()) {
+        for (const auto& layer : weights) real.insert(real.end(), layer.begin(), layer.end());
         tensors.push_back(flat("weights", TensorType::f32, real));
     } else {
-        codes = pack_links(model);
+        codes = pack_links(*this);
         tensors.push_back(flat("weights", TensorType::u8, codes.bits));
         tensors.push_back(flat("scales", TensorType::f32, codes.scales));
     }
-    if (!model.theta.empty()) tensors.push_back(flat("theta", TensorType::f32, model.theta));
-    if (!model.beta.empty()) tensors.push_back(flat("beta", TensorType::f32, model.beta));
-    if (!model.omega.empty()) tensors.push_back(flat("omega", TensorType::f32, model.omega));
+    if (!theta.empty()) tensors.push_back(flat("theta", TensorType::f32, theta));
+    if (!beta.empty()) tensors.push_back(flat("beta", TensorType::f32, beta));
+    if (!omega.empty()) tensors.push_back(flat("omega", TensorType::f32, omega));
 
     std::vector<std::uint8_t> operator_bits;
     std::vector<float> operator_scale;
-    if (unrolled && model.op.is_sign()) {
-        operator_bits = pack_signs(model.op.values());
-        operator_scale = {std::abs(model.op.values()[0])};
+    if (unrolled && op.is_sign()) {
+        operator_bits = pack_signs(op.values());
+        operator_scale = {std::abs(op.values()[0])};
         tensors.push_back(flat("operator.bits", TensorType::u8, operator_bits));
         tensors.push_back(flat("operator.scale", TensorType::f32, operator_scale));
     } else if (unrolled) {
-        tensors.push_back(make_tensor<float>("operator", TensorType::f32,
-                                             {model.op.values().size()}, model.op.values()));
+        tensors.push_back(
+            make_tensor<float>("operator", TensorType::f32, {op.values().size()}, op.values()));
     }
     if (s.kind() == StructureKind::mask) {
         tensors.push_back(make_tensor<std::uint32_t>("structure.offsets", TensorType::u32,
@@ -150,20 +150,20 @@ void save_model(const Model& model, const std::filesystem::path& path) {
         tensors.push_back(make_tensor<std::uint32_t>("structure.rows", TensorType::u32,
                                                      {s.row_indices().size()}, s.row_indices()));
     }
-    const Matrix<float>& psi = model.domain.basis.matrix();
+    const Matrix<float>& psi = domain.basis.matrix();
     if (psi.rows() > 0)
         tensors.push_back(
             make_tensor<float>("basis", TensorType::f32, {psi.rows(), psi.cols()}, psi.values()));
-    TensorMetadata metadata = model.metadata;
-    if (!model.domain.plain()) metadata[kDomain] = domain_to_json(model.domain).dump();
-    metadata["pibinn.format"] = std::to_string(kFormat);
-    metadata["pibinn.version"] = version();
-    metadata["pibinn.network"] = to_json(model.spec).dump();
-    metadata["pibinn.structure"] = structure_to_json(s).dump();
-    write_safetensors(path, tensors, metadata);
+    TensorMetadata header = metadata;
+    if (!domain.plain()) header[kDomain] = domain_to_json(domain).dump();
+    header["pibinn.format"] = std::to_string(kFormat);
+    header["pibinn.version"] = version();
+    header["pibinn.network"] = to_json(spec).dump();
+    header["pibinn.structure"] = structure_to_json(s).dump();
+    write_safetensors(path, tensors, header);
 }
 
-Model load_model(const std::filesystem::path& path) {
+Model Model::load(const std::filesystem::path& path) {
     const std::string content = read_file(path);
     const SafeTensors file = parse_safetensors(content, path.string());
     check_format(file);

@@ -64,8 +64,8 @@ void Network::for_lanes(std::size_t rows, ThreadPool& pool, const LaneTask& task
     });
 }
 
-Batch Network::recover(const ParameterStore& effective, ConstBatchView y, ThreadPool& pool,
-                       std::vector<Batch>* every_layer) {
+Batch Network::recover_coefficients(const ParameterStore& effective, ConstBatchView y,
+                                    ThreadPool& pool, std::vector<Batch>* every_layer) {
     if (y.cols != measurement_cols_)
         fail_input(
             fmt::format("expected {} measurements per row, got {}", measurement_cols_, y.cols),

@@ -23,8 +23,8 @@ public:
     const std::shared_ptr<const ParameterLayout>& layout() const { return layout_; }
 
     /// x_K of every row of y. With `every_layer`, x_1 .. x_K go there too.
-    Batch recover(const ParameterStore& effective, ConstBatchView y, ThreadPool& pool,
-                  std::vector<Batch>* every_layer = nullptr);
+    Batch recover_coefficients(const ParameterStore& effective, ConstBatchView y, ThreadPool& pool,
+                               std::vector<Batch>* every_layer = nullptr);
 
     /// The weighted loss summed over the rows, and its gradient by the effective parameters.
     /// In a `repeated` or `blocks` network the loss `norm` is that of each block.

@@ -148,7 +148,7 @@ nlohmann::ordered_json write_results(const TrainingRun& run, const std::vector<S
                                      const Comparison& comparison, ThreadPool& pool) {
     nlohmann::ordered_json summary = summary_json(run, seeds);
     summary["comparison"] = comparison.json();
-    save_model(seeds.front().result.model, run.folder / "model.safetensors");
+    seeds.front().result.model.save(run.folder / "model.safetensors");
     write_file(run.folder / "report.html", run_report(run, seeds, comparison, pool));
     write_file(run.folder / "summary.json", summary.dump(2) + "\n");
     return summary;

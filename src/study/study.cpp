@@ -82,7 +82,7 @@ RunResult compare(const Configuration& configuration, const SchemeChoice& choice
     result.finished = schemes.finished;
     if (!result.finished) return result;
     for (const std::string& folder : schemes.folders)
-        result.models.push_back(load_model(options.folder / folder / "model.safetensors"));
+        result.models.push_back(Model::load(options.folder / folder / "model.safetensors"));
     result.summary = scheme_json(schemes).dump(2);
     return result;
 }

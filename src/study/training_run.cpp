@@ -124,7 +124,7 @@ std::vector<SeedRun> train_seeds(const TrainingRun& run, const SeedProblems& pro
         job.checkpoint_seconds = run.train.checkpoint_seconds;
         seed.result = train(job, pool, progress.sink(work, run.label));
         if (seed.result.finished && seeds.size() > 1)
-            save_model(seed.result.model, job.folder / "model.safetensors");
+            seed.result.model.save(job.folder / "model.safetensors");
     });
     return seeds;
 }

@@ -33,7 +33,7 @@ std::string history_csv(const Recipe& recipe, std::span<const EpochRecord> histo
 Metrics score(const Model& model, const DataSet& set, ThreadPool& pool,
               std::vector<double>& nmse_db_per_layer) {
     std::vector<Batch> layers;
-    recover(model, set.y, pool, &layers);
+    recover_coefficients(model, set.y, pool, &layers);
     Metrics last;
     for (const Batch& x : layers) {
         last = measure(set.x, x);

@@ -224,7 +224,9 @@ void Trainer::certify(const Stage& stage) {
 double Trainer::test_nmse_db() {
     const Stage& stage = recipe_.stages[state_.stage];
     make_effective(kind_in(stage), latent_, effective_, backend_);
-    return measure(problem_.test.x, network_->recover(effective_, problem_.test.y, pool_)).nmse_db;
+    return measure(problem_.test.x,
+                   network_->recover_coefficients(effective_, problem_.test.y, pool_))
+        .nmse_db;
 }
 
 void Trainer::validate() {
@@ -232,7 +234,7 @@ void Trainer::validate() {
     const auto held_out = [&](const Batch& rows) {
         return rows.view().row_range(rows.rows() - validation_rows_, rows.rows());
     };
-    const Batch x = network_->recover(effective_, held_out(problem_.train.y), pool_);
+    const Batch x = network_->recover_coefficients(effective_, held_out(problem_.train.y), pool_);
     const double error = measure(held_out(problem_.train.x), x).energy_nmse_db;
     if (!state_.best.empty() && error >= state_.best_error) return;
     state_.best.assign(latent_.values().begin(), latent_.values().end());

@@ -33,7 +33,7 @@ size_t fixture_allocations(void) { return pibinn::testing::allocations; }
 int fixture_write(fixture_kind kind, const char* path, float* y, float* x) {
     try {
         const pibinn::Model model = some_model(kind);
-        pibinn::save_model(model, path);
+        model.save(path);
         pibinn::Batch measured(kRows, kMeasurements);
         pibinn::Stream stream(7, pibinn::Purpose::tests);
         for (float& v : measured.values()) v = static_cast<float>(stream.normal());

@@ -44,7 +44,7 @@ Model some_model(const NetworkSpec& spec, const Operator& op) {
 /// The message of the error that loading `path` throws.
 std::string load_error(const std::filesystem::path& path) {
     try {
-        load_model(path);
+        Model::load(path);
     } catch (const Error& e) {
         return e.what();
     }
@@ -63,8 +63,8 @@ TEST_F(ModelFile, CarriesWhatItsSignalsAre) {
     domain.deviation = 1.0 / 3;
     domain.noise_std = 0.05;
     const auto path = folder_ / "m.safetensors";
-    save_model(model, path);
-    const SignalDomain back = load_model(path).domain;
+    model.save(path);
+    const SignalDomain back = Model::load(path).domain;
     EXPECT_EQ(back.basis.kind(), BasisKind::dct2);
     EXPECT_EQ(back.patch, 4u);
     EXPECT_EQ(back.normalize, Normalize::zscore);
@@ -76,8 +76,8 @@ TEST_F(ModelFile, CarriesWhatItsSignalsAre) {
     for (std::size_t i = 0; i < 16; ++i) psi(i, 15 - i) = i % 2 ? -1.0F : 1.0F;
     domain = {};
     domain.basis = Basis::from_matrix(psi, "psi");
-    save_model(model, path);
-    EXPECT_EQ(load_model(path).domain.basis.matrix(), psi);
+    model.save(path);
+    EXPECT_EQ(Model::load(path).domain.basis.matrix(), psi);
 }
 
 TEST_F(ModelFile, RoundTripsEveryStructureAndKindToTheBit) {
@@ -98,8 +98,8 @@ TEST_F(ModelFile, RoundTripsEveryStructureAndKindToTheBit) {
                     const Operator op = Operator::random(some_structure(structure), ensemble, 4);
                     const Model model = some_model(spec, op);
                     const auto path = folder_ / "model.safetensors";
-                    save_model(model, path);
-                    const Model again = load_model(path);
+                    model.save(path);
+                    const Model again = Model::load(path);
                     EXPECT_EQ(again.spec, spec);
                     EXPECT_TRUE(again.op.structure() == op.structure());
                     EXPECT_TRUE(std::equal(op.values().begin(), op.values().end(),
@@ -139,8 +139,8 @@ TEST_F(ModelFile, KeepsAFullyConnectedNetworkWithoutItsOperator) {
     spec.weights = WeightKind::real;
     const Operator op = Operator::random(Structure::dense(4, 6), OperatorEnsemble::gaussian, 4);
     const Model model = some_model(spec, op);
-    save_model(model, folder_ / "fcn.safetensors");
-    EXPECT_EQ(load_model(folder_ / "fcn.safetensors").weights, model.weights);
+    model.save(folder_ / "fcn.safetensors");
+    EXPECT_EQ(Model::load(folder_ / "fcn.safetensors").weights, model.weights);
     EXPECT_EQ(count_bits(model).total, 32u * (4 * 6 + 2 * 6 * 6));
 }
 
@@ -151,7 +151,7 @@ TEST_F(ModelFile, SaysWhatIsWrongWithAForeignOrDamagedFile) {
     const Model model = some_model(spec, op);
     const auto path = folder_ / "m.safetensors";
     const auto rewrite = [&](auto&& change) {
-        save_model(model, path);
+        model.save(path);
         const std::string bytes = read_file(path);
         SafeTensors file = parse_safetensors(bytes, "file");
         change(file);
@@ -279,7 +279,7 @@ TEST(UntrainedModel, IsTheSolversFirstIterations) {
     spec.weights = WeightKind::real;
     spec.update = Update::plain();
     const Batch y = draw_signals({0.5, {}}, 3, 8, 1, Purpose::tests, pool);
-    const Batch x = recover(untrained_model(spec, op, 0.02), y, pool);
+    const Batch x = recover_coefficients(untrained_model(spec, op, 0.02), y, pool);
     const Batch back = op.adjoint(y, pool);
     for (std::size_t i = 0; i < x.size(); ++i)
         EXPECT_NEAR(x.data()[i],

@@ -97,7 +97,7 @@ TEST_P(NetworkCase, EveryLayerAgreesWithTheReference) {
     const DataSet set = draw(70);  // more than one pass
     const ParameterStore p = some_parameters(*network_, op_, *backend_, 1);
     std::vector<Batch> layers;
-    const Batch out = network_->recover(p, set.y, pool_, &layers);
+    const Batch out = network_->recover_coefficients(p, set.y, pool_, &layers);
     const auto expected = reference_layers(spec_, op_, *network_->layout(), as_double(p.values()),
                                            convert<double>(set.y));
     EXPECT_EQ(out, layers.back());
@@ -115,7 +115,8 @@ TEST_P(NetworkCase, ResultsDoNotDependOnThreadsOrCompany) {
     const ParameterStore p = some_parameters(*network_, op_, *backend_, 1);
     ThreadPool one(1);
     ThreadPool three(3);
-    EXPECT_EQ(network_->recover(p, set.y, one), network_->recover(p, set.y, three));
+    EXPECT_EQ(network_->recover_coefficients(p, set.y, one),
+              network_->recover_coefficients(p, set.y, three));
     ParameterStore g1(network_->layout());
     ParameterStore g3(network_->layout());
     const std::vector<float> weights(150, 1.0F);
@@ -175,9 +176,9 @@ TEST(Network, TakesAnEmptyBatchAndNamesAWrongWidth) {
     const auto backend = make_cpu_backend();
     const auto network = make_network({}, op, *backend);
     const ParameterStore p(network->layout());
-    EXPECT_EQ(network->recover(p, Batch(0, 4), pool).rows(), 0u);
+    EXPECT_EQ(network->recover_coefficients(p, Batch(0, 4), pool).rows(), 0u);
     try {
-        network->recover(p, Batch(2, 5), pool);
+        network->recover_coefficients(p, Batch(2, 5), pool);
         FAIL();
     } catch (const Error& e) {
         EXPECT_EQ(e.kind(), ErrorKind::input);
@@ -200,7 +201,7 @@ TEST(Network, OneByOneWorks) {
     p.theta()[0] = 0.25F;
     Batch y(1, 1);
     y(0, 0) = 3.0F;
-    EXPECT_FLOAT_EQ(network->recover(p, y, pool)(0, 0), 1.25F);
+    EXPECT_FLOAT_EQ(network->recover_coefficients(p, y, pool)(0, 0), 1.25F);
 }
 
 }  // namespace

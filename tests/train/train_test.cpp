@@ -76,7 +76,7 @@ TEST(Train, HardThresholdsThatLearnBeginAsSoftOnesAndEndHard) {
     EXPECT_NE(learnt.history[0].loss, hard.history[0].loss);
     EXPECT_EQ(learnt.model.spec.activation, Activation::hard);
     // The last 40 % are all hard: what the last epoch saw is nearly what is stored.
-    const Batch x = recover(learnt.model, problem.train.y, pool);
+    const Batch x = recover_coefficients(learnt.model, problem.train.y, pool);
     double error = 0;
     for (std::size_t i = 0; i < x.size(); ++i)
         error += std::pow(x.data()[i] - problem.train.x.data()[i], 2);
@@ -127,7 +127,7 @@ TEST(Train, GivesTheSameBytesForAnyNumberOfThreads) {
         job.spec.layers = 3;
         job.recipe = quick("default", job.spec);
         job.recipe.batch = 150;  // three passes a batch
-        save_model(train(job, pool).model, folder / "m.safetensors");
+        train(job, pool).model.save(folder / "m.safetensors");
         bytes.push_back(read_file(folder / "m.safetensors"));
     }
     EXPECT_EQ(bytes[0], bytes[1]);
