@@ -15,6 +15,7 @@ TEST(Names, TheNearestIsFoundForATypingError) {
     EXPECT_EQ(nearest_name("one-bt", kWords), "one-bit");
     EXPECT_EQ(nearest_name("tenrary", kWords), "ternary");
     EXPECT_EQ(nearest_name("floaat", kWords), "float");
+    EXPECT_EQ(nearest_name("folat", kWords), "float");
     EXPECT_EQ(nearest_name("something else", kWords), "");
 }
 
