@@ -100,7 +100,7 @@ void run_compare(const Arguments& arguments) {
     if (std::any_of(report.rows.begin(), report.rows.end(),
                     [](const SchemeRow& row) { return row.ours; }))
         text += "* the PIBiNN: one bit per link, one scale, the problem's own structure\n";
-    text += "\n" + table_text(references_table(report)) + "\n";
+    text += fmt::format("\n{}\n", table_text(references_table(report)));
     for (const std::string& sentence : verdicts(report)) text += sentence + "\n";
     const fs::path out = options.out;
     console.say(text + fmt::format("Written: {}\n",

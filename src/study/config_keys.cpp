@@ -24,7 +24,8 @@ std::string commented(std::string line, const std::string& help) {
         while (at < help.size()) {
             const std::size_t end = std::min(help.find(' ', at), help.size());
             if (line.size() + 1 + (end - at) > kWidth && !line.ends_with('#')) break;
-            line += " " + help.substr(at, end - at);
+            line += ' ';
+            line.append(help, at, end - at);
             at = end + 1;
         }
         text += line + "\n";
