@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from conftest import PROGRAM, ROOT, load, sets, succeed, tree
+from conftest import PROGRAM, ROOT, load, refuse, sets, succeed, tree
 from pictures import read_png
 
 GUIDE = (ROOT / "docs" / "guide.md").read_text(encoding="utf-8")
@@ -28,16 +28,26 @@ def section(title):
     return re.split(r"^## ", GUIDE[GUIDE.index(f"## {title}") + 3:], flags=re.MULTILINE)[0]
 
 
+def joined(text):
+    """The text with every command on one line, as the shell reads it."""
+    return re.sub(r" \\\n +", " ", text)
+
+
+def commands_of(text):
+    """The commands of the text as lists of words, without the name of the program."""
+    found = re.findall(r"^    build/pibinn (.*)$", joined(text), re.MULTILINE)
+    return [shlex.split(command) for command in found]
+
+
 @pytest.mark.parametrize("title", RESULTS)
 def test_a_walk_works_as_written(title, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = section(title)
     (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     exec(compile(code, title, "exec"), {})
-    commands = re.findall(r"^    build/pibinn (.*)$", text, re.MULTILINE)
-    assert len(commands) >= 2 and commands == re.findall(r"^    \S*pibinn (.*)$", text, re.MULTILINE)
-    for command in commands:
-        words = shlex.split(command)
+    commands = commands_of(text)
+    assert len(commands) == len(re.findall(r"^    \S*pibinn ", text, re.MULTILINE)) >= 2
+    for words in commands:
         succeed(*words, *(QUICK if words[0] == "train" else []), cwd=tmp_path)
     for name in RESULTS[title]:
         assert name in tree(tmp_path)
@@ -59,16 +69,19 @@ def test_a_walk_works_as_written(title, tmp_path, monkeypatch):
 
 
 def test_the_guide_names_every_key_of_real_data():
-    source = (ROOT / "src" / "cli" / "config_real.cpp").read_text(encoding="utf-8")
-    keys = set(re.findall(r'^        \{"(\w+)", \[&\]', source, re.MULTILINE))
-    assert len(keys) >= 10
-    assert {key for key in keys if not re.search(rf"^{key} = ", GUIDE, re.MULTILINE)} == set()
+    listed = json.loads(succeed("config", "--json", "-"))["keys"]
+    problem = {entry["key"]: entry["kinds"] for entry in listed if entry["section"] == "problem"}
+    real = {key for key, kinds in problem.items() if re.search(r"\b(images|signals)\b", kinds)}
+    assert len(real) >= 10
+    named = set(re.findall(r"^(\w+) = ", section("The keys of real data"), re.MULTILINE))
+    assert real - named == set()
+    assert named - set(problem) == set()
 
 
 def test_a_structured_matrix_from_file_to_recovered_signals(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = section("Your own structured matrix")
-    steps = re.findall(r"```python\n(.*?)```|^    build/pibinn ([^\n]*)$", text,
+    steps = re.findall(r"```python\n(.*?)```|^    build/pibinn ([^\n]*)$", joined(text),
                        re.DOTALL | re.MULTILINE)
     assert len(steps) == 8
     said = ""
@@ -93,11 +106,10 @@ def test_a_structured_matrix_from_file_to_recovered_signals(tmp_path, monkeypatc
 def test_certificates_as_the_guide_makes_them(tmp_path):
     quick = sets("train.stage.pretrain.epochs=3", "train.stage.stage1.epochs=3",
                  "train.stage.stage2.epochs=2", "problem.train=500", "problem.test=50")
-    commands = re.findall(r"^    build/pibinn (.*)$", section("Certify"), re.MULTILINE)
-    assert [shlex.split(command)[0] for command in commands] == ["train", *["certify"] * 3, "inspect"]
+    commands = commands_of(section("Certify"))
+    assert [words[0] for words in commands] == ["train", *["certify"] * 3, "inspect"]
     said = ""
-    for command in commands:
-        words = shlex.split(command)
+    for words in commands:
         said += succeed(*words, *(quick if words[0] == "train" else []), cwd=tmp_path)
     assert "certificate/certificate.html" in tree(tmp_path)
     summary = json.loads((tmp_path / "run-certified" / "summary.json").read_text())
@@ -124,6 +136,24 @@ def test_the_lines_of_the_guide_are_read(tmp_path):
             (tmp_path / "c.toml").write_text("[problem]\n" + "\n".join(lines) + "\n")
             succeed("init", "c.toml", *sets("model.layers=2"), "--out", "m.safetensors",
                     cwd=tmp_path)
+
+
+def test_the_commands_of_the_questions_run(tmp_path):
+    np.savetxt(tmp_path / "A.csv", np.random.default_rng(4).normal(size=(8, 16)), delimiter=",")
+    commands = commands_of(section("Questions"))
+    assert [words[0] for words in commands] == ["train", "train", "train", "sample", "eval"]
+    for words in commands:
+        succeed(*words, *(QUICK if words[0] == "train" else []), cwd=tmp_path)
+
+
+def test_the_guide_starts_with_how_the_program_explains_itself(tmp_path):
+    """What the first lines say of help, of `config` and of keys that are typed as options."""
+    opening = GUIDE[:GUIDE.index("\n## ")]
+    assert "build/pibinn help train" in opening and "build/pibinn config" in opening
+    assert succeed("help", "train") == succeed("train", "--help")
+    assert "layers = 20" in succeed("config")
+    assert "--set model.layers=" in refuse("train", "--layers", "10", "--out", "run",
+                                             cwd=tmp_path)
 
 
 def test_the_program_in_c_is_the_one_that_is_compiled():
@@ -154,7 +184,7 @@ def test_python_recovers_through_a_pipe(three):
 def test_python_recovers_through_the_shared_library(three):
     library = Path(os.environ.get("PIBINN_LIBRARY", ROOT / "build" / "libpibinn.so"))
     if not library.exists():
-        pytest.skip("skipped: no shared library; `make shared` builds it")
+        pytest.skip("skipped: no shared library; `make build` builds it")
     names = {}
     exec(python_of("Recover")[1].replace("build/libpibinn.so", str(library)), names)
     np.testing.assert_array_equal(names["recover"](three[0]), three[1])
