@@ -27,8 +27,8 @@ Config ConfigOptions::load(const ConfigDocument& document) const {
 
 std::string ConfigOptions::words() const {
     std::string words;
-    if (!file_.empty()) words += " " + shell_word(file_);
-    for (const std::string& set : sets_) words += " --set " + shell_word(set);
+    if (!file_.empty()) words += fmt::format(" {}", shell_word(file_));
+    for (const std::string& set : sets_) words += fmt::format(" --set {}", shell_word(set));
     if (seed_) words += fmt::format(" --seed {}", *seed_);
     return words;
 }
