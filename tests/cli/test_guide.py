@@ -190,3 +190,20 @@ def test_python_recovers_through_the_shared_library(three):
     np.testing.assert_array_equal(names["recover"](three[0]), three[1])
     with pytest.raises(RuntimeError, match="row 0, column 0"):
         names["recover"](three[0] * np.nan)
+
+
+def test_the_network_in_numpy_is_the_network(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    succeed("sample", *sets("problem.train=1", "problem.test=20"), "--out", "data", cwd=tmp_path)
+    succeed("train", *QUICK, *sets("model.layers=4", "problem.train=500", "problem.test=10"),
+            "--out", "run", cwd=tmp_path)
+    os.rename("run/model.safetensors", "model.safetensors")
+    (export,) = [words for words in commands_of(section("Recover")) if words[0] == "export"]
+    succeed(*export, cwd=tmp_path)
+    succeed("recover", "model.safetensors", "--in", "data/y_test.npy", "--out", "x.npy",
+            cwd=tmp_path)
+    names = {}
+    exec(python_of("Recover")[2], names)
+    assert all(np.all(names["net"][term][1:] != 0) for term in ("beta", "omega"))
+    found = [names["recover"](y) for y in load("data/y_test.npy")]
+    np.testing.assert_allclose(found, load("x.npy"), atol=1e-5)
