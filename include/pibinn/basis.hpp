@@ -2,17 +2,32 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string_view>
+#include <vector>
 
 #include "pibinn/matrix.hpp"
 #include "pibinn/thread_pool.hpp"
 
+// Every basis, in the order in which users read of them. A new one is a file in src/problem/bases/
+// that defines NAME_basis, and its name here.
+#define PIBINN_BASES(X) X(identity) X(dct) X(dct2) X(matrix)
+
 namespace pibinn {
 
-enum class BasisKind { identity, dct, dct2, matrix };
+#define PIBINN_BASIS_KIND(name) name,
+enum class BasisKind { PIBINN_BASES(PIBINN_BASIS_KIND) };
+#undef PIBINN_BASIS_KIND
 
 std::string_view to_string(BasisKind kind);
 BasisKind parse_basis_kind(std::string_view name);
+
+/// The names of the bases that follow from a length alone: all except `matrix`.
+std::vector<std::string_view> basis_names();
+/// One of these; another word is a usage error that lists them.
+BasisKind parse_named_basis(std::string_view name);
+
+class BasisTransform;
 
 /// An orthonormal basis Psi in which signals s are sparse: s = Psi c, c = Psi^T s. The network
 /// recovers the coefficients c. Being orthonormal, it changes neither norms nor white noise.
@@ -41,7 +56,7 @@ private:
 
     BasisKind kind_ = BasisKind::identity;
     Matrix<float> psi_;
-    Matrix<double> table_;  ///< analysis, one basis vector a row; of one side for `dct2`
+    std::shared_ptr<const BasisTransform> transform_;  ///< null for the identity
 };
 
 }  // namespace pibinn

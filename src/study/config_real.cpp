@@ -37,10 +37,7 @@ void set_basis(const Value& value, RealConfig& real) {
         real.basis = value.path();
         return;
     }
-    value.word([](std::string_view word) {
-        static constexpr NameTable<int, 3> names{{{0, "identity"}, {1, "dct"}, {2, "dct2"}}};
-        return parse_name(names, word, "basis");
-    });
+    value.word(parse_named_basis);
 }
 
 void set_artefact(const Value& value, RealConfig& real) {

@@ -94,6 +94,29 @@ TEST(Basis, AMatrixIsTakenByItsColumns) {
     EXPECT_NEAR(basis.to_coefficients(s, pool)(0, 1), 3, 1e-5);
 }
 
+TEST(Basis, NamesAreThoseThatAreRegistered) {
+    EXPECT_EQ(basis_names(), (std::vector<std::string_view>{"identity", "dct", "dct2"}));
+    for (const std::string_view name : basis_names()) {
+        EXPECT_EQ(to_string(parse_basis_kind(name)), name);
+        EXPECT_EQ(to_string(parse_named_basis(name)), name);
+    }
+    EXPECT_EQ(parse_basis_kind("matrix"), BasisKind::matrix);
+    EXPECT_THROW(parse_named_basis("matrix"), Error);
+    EXPECT_THROW(parse_basis_kind("dct3"), Error);
+}
+
+TEST(Basis, RowsOfAnotherLengthAreTheCallersMistake) {
+    ThreadPool pool(1);
+    try {
+        Basis::named(BasisKind::dct, 8).to_signals(Batch(2, 7), pool);
+        FAIL() << "no error";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::usage);
+        EXPECT_EQ(error.message(), "rows of 7 numbers do not fit a basis of 8");
+    }
+    EXPECT_THROW(Basis::named(BasisKind::matrix, 8), Error);
+}
+
 TEST(Basis, WhatIsNotOrthonormalIsRefused) {
     Matrix<float> skew(2, 2);
     skew(0, 0) = skew(1, 1) = 1;
