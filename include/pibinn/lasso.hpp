@@ -17,7 +17,7 @@ enum class LambdaUnit {
     relative   ///< a share of each signal's max|A^T y|, from which on its solution is zero
 };
 
-/// min 1/2 ||A x - y||^2 + lambda ||x||_1, one problem a signal, with steps of 1 / ||A||^2.
+/// min 1/2 ||A x - y||^2 + lambda ||x||_1, one problem per signal, with steps of 1 / ||A||^2.
 struct LassoOptions {
     LassoMethod method = LassoMethod::fista;
     double lambda = 0.01;

@@ -32,7 +32,7 @@ public:
     static LinearEstimator from_prior(const Operator& op, double noise_std, ThreadPool& pool);
 
     /// The same with every entry rounded to one of 255 levels, q s_j with q an int8 and one float
-    /// scale s_j = max|M_j| / 127 a row: what a careful user would store.
+    /// scale s_j = max|M_j| / 127 per row: what a careful user would store.
     LinearEstimator rounded_to_int8() const;
 
     Batch recover(ConstBatchView y, ThreadPool& pool) const;

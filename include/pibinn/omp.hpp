@@ -10,7 +10,7 @@
 namespace pibinn {
 
 struct OmpOptions {
-    /// Columns a block may use; 0 means as many as it has rows.
+    /// Columns that a block may use; 0 means as many as it has rows.
     std::size_t sparsity = 0;
     /// Stops once ||y - A x|| is at most this share of ||y||; entries whose own share of y is
     /// smaller still are left zero.
@@ -31,18 +31,19 @@ public:
     Solution solve(ConstBatchView y, const OmpOptions& options, ThreadPool& pool) const;
 
 private:
-    struct Part {
+    /// The columns of one block, or of the mask, scaled to length 1.
+    struct UnitColumns {
         std::size_t row = 0;
         std::size_t col = 0;
         Structure shape;               ///< dense, or the mask itself
         AlignedBuffer<double> values;  ///< links of unit columns (a zero column stays zero)
         std::vector<double> inverse_norm;
-        Matrix<double> gram;  ///< empty for a part too wide
+        Matrix<double> gram;  ///< empty for a block too wide
     };
     struct Pursuit;
 
     Structure structure_;
-    std::vector<Part> parts_;  ///< of one repetition
+    std::vector<UnitColumns> blocks_;  ///< of one repetition
 };
 
 Solution solve_omp(const Operator& op, ConstBatchView y, const OmpOptions& options,

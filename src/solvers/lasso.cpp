@@ -15,8 +15,8 @@ namespace pibinn {
 
 namespace {
 
-/// Signals a task takes: a function of the shape alone, so that results never depend on the number
-/// of threads; few enough that the buffers of a task stay in the cache.
+/// Signals per task: they depend on the shape alone, so that results never depend on the number of
+/// threads, and are few enough for the buffers of a task to stay in the cache.
 std::size_t rows_per_task(const Operator& op) {
     return std::clamp<std::size_t>(65536 / std::max<std::size_t>(op.cols(), 1), 1, 128);
 }
@@ -120,8 +120,8 @@ private:
             g[j] = x[j];  // no longer needed: keeps the previous x for the momentum
             x[j] = next;
         }
-        // The step from v, not the change of x: it is zero at the optimum only, while the change
-        // of an oscillating x may pass through zero on the way.
+        // Convergence is judged by the step from v, which is zero at the optimum only. The change
+        // of an oscillating x may pass through zero before.
         const double tolerance = options_.tolerance;
         s.done = s.lambda == s.final_lambda && moved <= tolerance * tolerance * norm;
 

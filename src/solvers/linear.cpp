@@ -18,13 +18,13 @@ namespace {
 
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-// Pairs added to the covariances at a time, and columns of them a task takes: fixed, so that the
-// order of every sum is the same for any number of threads.
+// Pairs added to the covariances at a time, and their columns per task: fixed, so that the order of
+// every sum is the same for any number of threads.
 constexpr std::size_t kPairsAtATime = 1024;
 constexpr std::size_t kColumnsPerTask = 64;
 
-// The least share of the mean eigenvalue that a normal matrix without noise is shifted by, so that
-// dependent rows give the least-norm solution instead of a failed factorisation.
+// Without noise a normal matrix is shifted by this share of its mean eigenvalue, so that dependent
+// rows give the least-norm solution instead of a failed factorisation.
 constexpr double kSmallestShift = 1e-10;
 
 Structure full_blocks(const Structure& s) {

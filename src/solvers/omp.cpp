@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kRowsPerTask = 64;
 
-// The Gram costs m n^2 once and saves m n a column: at n = 2048 it takes 32 MiB and well under a
+// The Gram costs m n^2 once and saves m n per column: at n = 2048 it takes 32 MiB and well under a
 // second of one core, which a few dozen signals pay back.
 constexpr std::size_t kWidestGram = 2048;
 
@@ -25,21 +25,16 @@ constexpr std::size_t kWidestGram = 2048;
 // cannot be told from rounding of float32 entries.
 constexpr double kDependent = 1e-12;
 
-std::pair<std::size_t, std::size_t> links_of_column(const Structure& s, std::size_t j) {
-    if (s.kind() == StructureKind::mask) return {s.offsets()[j], s.offsets()[j + 1]};
-    return {j * s.rows(), (j + 1) * s.rows()};
-}
-
 /// Writes column j to `out`, which has m entries.
-void scatter_column(const Structure& s, std::span<const double> values, std::size_t j,
+void scatter_column(const Block& b, std::span<const double> values, std::size_t j,
                     std::span<double> out) {
-    const auto [begin, end] = links_of_column(s, j);
-    if (s.kind() != StructureKind::mask) {
+    const std::size_t begin = b.column_begin(j), end = b.column_begin(j + 1);
+    if (b.full()) {
         std::copy(values.begin() + begin, values.begin() + end, out.begin());
         return;
     }
     std::fill(out.begin(), out.end(), 0.0);
-    for (std::size_t l = begin; l < end; ++l) out[s.row_indices()[l]] = values[l];
+    for (std::size_t l = begin; l < end; ++l) out[b.row_indices[l]] = values[l];
 }
 
 Matrix<double> gram_of(const Structure& s, std::span<const double> values, ThreadPool& pool) {
@@ -47,7 +42,7 @@ Matrix<double> gram_of(const Structure& s, std::span<const double> values, Threa
     pool.run_chunks(s.cols(), kRowsPerTask, [&](std::size_t, std::size_t begin, std::size_t end) {
         Matrix<double> columns(end - begin, s.rows());
         for (std::size_t j = begin; j < end; ++j)
-            scatter_column(s, values, j, columns.row(j - begin));
+            scatter_column(s.parts().front(), values, j, columns.row(j - begin));
         adjoint_links<double>(s, values, columns, gram.view().row_range(begin, end), pool);
     });
     return gram;
@@ -65,12 +60,12 @@ void subtract(double factor, std::span<const double> a, std::span<double> from) 
 
 }  // namespace
 
-/// The pursuit of one signal on one part. Gram-Schmidt turns the chosen columns a_1, a_2, ... into
+/// The pursuit of one signal on one block. Gram-Schmidt turns the chosen columns a_1, a_2, ... into
 /// orthonormal q_1, q_2, ...; their coefficients form the Cholesky factor L of the chosen columns'
 /// Gram. With the Gram at hand the pursuit holds p_k = A^T q_k instead of q_k: then all of L and
 /// the correlations of all columns with the residual follow without a product by A.
 struct OmpSolver::Pursuit {
-    const Part& part;
+    const UnitColumns& block;
     ThreadPool& pool;
     bool use_gram;
     std::size_t width;           ///< of a basis row: n with the Gram, m without
@@ -81,13 +76,13 @@ struct OmpSolver::Pursuit {
     Matrix<double> residual;
     Matrix<double> correlation;
 
-    Pursuit(const Part& part_, ThreadPool& pool_)
-        : part(part_),
+    Pursuit(const UnitColumns& block_, ThreadPool& pool_)
+        : block(block_),
           pool(pool_),
-          use_gram(part_.gram.size() > 0),
-          width(use_gram ? part_.shape.cols() : part_.shape.rows()),
-          residual(1, part_.shape.rows()),
-          correlation(1, part_.shape.cols()) {}
+          use_gram(block_.gram.size() > 0),
+          width(use_gram ? block_.shape.cols() : block_.shape.rows()),
+          residual(1, block_.shape.rows()),
+          correlation(1, block_.shape.cols()) {}
 
     std::span<double> basis_row(std::size_t k) {
         return std::span(basis).subspan(k * width, width);
@@ -107,9 +102,9 @@ struct OmpSolver::Pursuit {
         basis.resize((k + 1) * width);
         const auto next = basis_row(k);
         if (use_gram)
-            std::copy_n(part.gram.row(j).begin(), width, next.begin());
+            std::copy_n(block.gram.row(j).begin(), width, next.begin());
         else
-            scatter_column(part.shape, part.values, j, next);
+            scatter_column(block.shape.parts().front(), block.values, j, next);
         const std::size_t start = factor.size();
         double left = 1;
         for (std::size_t i = 0; i < k; ++i) {
@@ -140,15 +135,15 @@ struct OmpSolver::Pursuit {
         } else {
             along = dot(newest, residual.row(0));
             subtract(along, newest, residual.row(0));
-            adjoint_links<double>(part.shape, part.values, residual, correlation, pool);
+            adjoint_links<double>(block.shape, block.values, residual, correlation, pool);
         }
         target.push_back(along);
         return along;
     }
 
     /// Solves L^T coefficients = target and writes them, for columns of their true length. A column
-    /// taken by mistake, and made superfluous by later ones, ends with a coefficient of rounding
-    /// size: what the tolerance could not see anyway is left zero. (At 50 x 100 and density 0.05
+    /// that was chosen by mistake ends with a coefficient of rounding size: coefficients below the
+    /// tolerance are left zero. (At 50 x 100 and density 0.05
     /// this raises the signals of exactly the right support from 99.4 to over 99.9 %.)
     void write(std::span<float> x, double tolerance) {
         const double negligible = tolerance / std::sqrt(static_cast<double>(chosen.size()));
@@ -157,7 +152,7 @@ struct OmpSolver::Pursuit {
             target[k] /= row[k];
             for (std::size_t i = 0; i < k; ++i) target[i] -= row[i] * target[k];
             if (std::abs(target[k]) > negligible)
-                x[chosen[k]] = static_cast<float>(target[k] * part.inverse_norm[chosen[k]]);
+                x[chosen[k]] = static_cast<float>(target[k] * block.inverse_norm[chosen[k]]);
         }
     }
 
@@ -169,7 +164,7 @@ struct OmpSolver::Pursuit {
         target.clear();
         std::copy(y.begin(), y.end(), residual.data());
         std::copy(correlations.begin(), correlations.end(), correlation.data());
-        const std::size_t most = std::min(part.shape.rows(), part.shape.cols());
+        const std::size_t most = std::min(block.shape.rows(), block.shape.cols());
         const std::size_t limit = options.sparsity > 0 ? std::min(options.sparsity, most) : most;
         double energy = dot(y, y);
         const double tolerance = options.tolerance * std::sqrt(energy);
@@ -186,25 +181,28 @@ struct OmpSolver::Pursuit {
 };
 
 OmpSolver::OmpSolver(const Operator& op, ThreadPool& pool) : structure_(op.structure()) {
-    const auto add = [&](std::size_t row, std::size_t col, Structure shape,
-                         std::span<const float> links) {
-        Part part{row, col, std::move(shape), {links.begin(), links.end()}, {}, {}};
-        for (std::size_t j = 0; j < part.shape.cols(); ++j) {
-            const auto [begin, end] = links_of_column(part.shape, j);
-            const auto column = std::span(part.values).subspan(begin, end - begin);
+    for (const Block& b : structure_.parts()) {
+        const auto links = op.values().subspan(b.first_link, b.links());
+        UnitColumns block{b.row,
+                          b.col,
+                          b.full() ? Structure::dense(b.rows, b.cols) : structure_,
+                          {links.begin(), links.end()},
+                          {},
+                          {}};
+        for (std::size_t j = 0; j < b.cols; ++j) {
+            const std::size_t begin = b.column_begin(j);
+            const auto column =
+                std::span(block.values).subspan(begin, b.column_begin(j + 1) - begin);
             const double norm = std::sqrt(dot(column, column));
-            part.inverse_norm.push_back(norm > 0 ? 1 / norm : 0);
-            for (double& v : column) v *= part.inverse_norm.back();
+            block.inverse_norm.push_back(norm > 0 ? 1 / norm : 0);
+            for (double& v : column) v *= block.inverse_norm.back();
         }
-        parts_.push_back(std::move(part));
-    };
-    for (const Block& b : structure_.diagonal())
-        add(b.row, b.col, Structure::dense(b.rows, b.cols),
-            op.values().subspan(b.first_link, b.rows * b.cols));
-    if (structure_.kind() == StructureKind::mask) add(0, 0, structure_, op.values());
-    pool.run(parts_.size(), [&](std::size_t p) {
-        Part& part = parts_[p];
-        if (part.shape.cols() <= kWidestGram) part.gram = gram_of(part.shape, part.values, pool);
+        blocks_.push_back(std::move(block));
+    }
+    pool.run(blocks_.size(), [&](std::size_t i) {
+        UnitColumns& block = blocks_[i];
+        if (block.shape.cols() <= kWidestGram)
+            block.gram = gram_of(block.shape, block.values, pool);
     });
 }
 
@@ -217,21 +215,21 @@ Solution OmpSolver::solve(ConstBatchView y, const OmpOptions& options, ThreadPoo
     const std::size_t m = structure_.rows() / u;
     const std::size_t n = structure_.cols() / u;
     Solution solution{Batch(y.rows, structure_.cols()), {}};
-    // One problem a repetition: N x (u n) read as (N u) x n.
+    // One problem per repetition: N x (u n) read as (N u) x n.
     std::vector<std::uint32_t> columns(y.rows * u);
     std::vector<std::uint8_t> met(y.rows * u, 1);
     pool.run_chunks(y.rows * u, kRowsPerTask, [&](std::size_t, std::size_t begin, std::size_t end) {
-        for (const Part& part : parts_) {
-            Matrix<double> measured(end - begin, part.shape.rows());
-            Matrix<double> correlations(end - begin, part.shape.cols());
+        for (const UnitColumns& block : blocks_) {
+            Matrix<double> measured(end - begin, block.shape.rows());
+            Matrix<double> correlations(end - begin, block.shape.cols());
             for (std::size_t i = begin; i < end; ++i)
-                std::copy_n(y.row(i / u).begin() + (i % u) * m + part.row, part.shape.rows(),
+                std::copy_n(y.row(i / u).begin() + (i % u) * m + block.row, block.shape.rows(),
                             measured.row(i - begin).begin());
-            adjoint_links<double>(part.shape, part.values, measured, correlations, pool);
-            Pursuit pursuit(part, pool);
+            adjoint_links<double>(block.shape, block.values, measured, correlations, pool);
+            Pursuit pursuit(block, pool);
             for (std::size_t i = begin; i < end; ++i) {
                 const auto x =
-                    solution.x.row(i / u).subspan((i % u) * n + part.col, part.shape.cols());
+                    solution.x.row(i / u).subspan((i % u) * n + block.col, block.shape.cols());
                 if (!pursuit.solve(measured.row(i - begin), correlations.row(i - begin), options,
                                    x))
                     met[i] = 0;
