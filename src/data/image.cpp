@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "core/file.hpp"
+#include "data/bytes.hpp"
 #include "data/image_codecs.hpp"
 #include "pibinn/error.hpp"
 
@@ -21,6 +22,11 @@ constexpr double kMostPixels = 1e8;
 constexpr std::size_t kGap = 8;
 
 }  // namespace
+
+void fail_decode(std::string_view format, const char* why, const std::string& where) {
+    fail_input(fmt::format("'{}' is a damaged {} picture: {}", where, format, escaped(why)),
+               "copy or save the picture again");
+}
 
 void require_picture_size(std::size_t height, std::size_t width, const std::string& where) {
     if (static_cast<double>(height) * static_cast<double>(width) > kMostPixels || height == 0 ||

@@ -10,11 +10,14 @@ namespace pibinn {
 inline constexpr std::string_view jpeg_magic{"\xff\xd8\xff", 3};
 inline constexpr std::string_view png_magic{"\x89PNG\r\n\x1a\n", 8};
 
-/// The whole file in memory to grey values; `where` is told in errors.
+/// Grey values of a file in memory; errors name `where`.
 Image decode_jpeg(std::string_view bytes, const std::string& where);
 Image decode_png(std::string_view bytes, const std::string& where);
 
-/// Refuses what is too large to be held, before anything is allocated for it.
+/// The error of a decoder that gave up: `format` is "JPEG" or "PNG", `why` what its library says.
+[[noreturn]] void fail_decode(std::string_view format, const char* why, const std::string& where);
+
+/// Refuses a picture that is too large, before memory is allocated for it.
 void require_picture_size(std::size_t height, std::size_t width, const std::string& where);
 
 /// Rec. 601.

@@ -6,18 +6,14 @@
 // jpeglib.h comes first.
 #include <jerror.h>
 
-#include <fmt/format.h>
-
-#include "data/bytes.hpp"
 #include "data/image_codecs.hpp"
-#include "pibinn/error.hpp"
 
 namespace pibinn {
 
 namespace {
 
-/// libjpeg reports errors by a long jump, which runs no destructors. Everything with one therefore
-/// stands outside the two functions that are jumped out of.
+/// libjpeg reports errors by a long jump, which runs no destructors. The two functions that it
+/// leaves therefore hold no object with a destructor.
 struct Decoder {
     jpeg_decompress_struct info{};
     jpeg_error_mgr errors{};
@@ -32,8 +28,8 @@ struct Decoder {
             self->errors.format_message(common, self->message);
             std::longjmp(self->back, 1);
         };
-        // Where data are damaged or end early libjpeg only warns and goes on with grey: an error
-        // here. Its other warnings are about oddities that change no pixel.
+        // libjpeg only warns of damaged or truncated data and goes on with grey; here these
+        // warnings are errors. Its other warnings concern no pixel.
         errors.emit_message = [](j_common_ptr common, int level) {
             const int code = common->err->msg_code;
             if (level < 0 && (code == JWRN_HIT_MARKER || code == JWRN_JPEG_EOF ||
@@ -55,7 +51,7 @@ bool read_header(Decoder& decoder, std::string_view bytes) {
     return true;
 }
 
-/// 8-bit samples of all rows, as many a pixel as `out_color_space` has.
+/// 8-bit samples of all rows, as many per pixel as `out_color_space` has.
 bool read_samples(Decoder& decoder, unsigned char* samples, std::size_t row_bytes) {
     if (setjmp(decoder.back)) return false;
     jpeg_start_decompress(&decoder.info);
@@ -67,16 +63,11 @@ bool read_samples(Decoder& decoder, unsigned char* samples, std::size_t row_byte
     return true;
 }
 
-[[noreturn]] void fail_decode(const Decoder& decoder, const std::string& where) {
-    fail_input(fmt::format("'{}' is a damaged JPEG picture: {}", where, escaped(decoder.message)),
-               "copy or save the picture again");
-}
-
 }  // namespace
 
 Image decode_jpeg(std::string_view bytes, const std::string& where) {
     Decoder decoder;
-    if (!read_header(decoder, bytes)) fail_decode(decoder, where);
+    if (!read_header(decoder, bytes)) fail_decode("JPEG", decoder.message, where);
     jpeg_decompress_struct& info = decoder.info;
     const std::size_t height = info.image_height, width = info.image_width;
     require_picture_size(height, width, where);
@@ -85,11 +76,12 @@ Image decode_jpeg(std::string_view bytes, const std::string& where) {
     const bool inks = stored == JCS_CMYK || stored == JCS_YCCK;
     info.out_color_space = grey ? JCS_GRAYSCALE : inks ? JCS_CMYK : JCS_RGB;
     info.dct_method = JDCT_ISLOW;  // the same values on every machine
-    // Photoshop writes its CMYK inverted, and everybody reads it so.
+    // Photoshop writes CMYK inverted, and every reader expects that.
     const bool inverted = info.saw_Adobe_marker;
     const std::size_t channels = grey ? 1 : inks ? 4 : 3;
     std::vector<unsigned char> samples(height * width * channels);
-    if (!read_samples(decoder, samples.data(), width * channels)) fail_decode(decoder, where);
+    if (!read_samples(decoder, samples.data(), width * channels))
+        fail_decode("JPEG", decoder.message, where);
 
     Image image(height, width);
     for (std::size_t i = 0; i < image.size(); ++i) {

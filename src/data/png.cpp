@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "data/bytes.hpp"
 #include "data/image_codecs.hpp"
 #include "pibinn/error.hpp"
 
@@ -15,10 +14,11 @@ namespace pibinn {
 
 namespace {
 
-// zlib makes at most 1032 bytes of one, and a pixel has at least one bit.
+// zlib expands a byte to at most 1032, and a pixel has at least one bit.
 constexpr double kMostPixelsPerByte = 8 * 1040.0;
 
-/// libpng, too, reports errors by a long jump: nothing with a destructor in what is jumped out of.
+/// libpng reports errors by a long jump, as libjpeg does: functions that it leaves hold no object
+/// with a destructor.
 struct Decoder {
     png_structp png = nullptr;
     png_infop info = nullptr;
@@ -74,16 +74,11 @@ bool read_samples(Decoder& decoder, png_bytep* rows) {
     return true;
 }
 
-[[noreturn]] void fail_decode(const Decoder& decoder, const std::string& where) {
-    fail_input(fmt::format("'{}' is a damaged PNG picture: {}", where, escaped(decoder.message)),
-               "copy or save the picture again");
-}
-
 }  // namespace
 
 Image decode_png(std::string_view bytes, const std::string& where) {
     Decoder decoder;
-    if (!read_header(decoder, bytes)) fail_decode(decoder, where);
+    if (!read_header(decoder, bytes)) fail_decode("PNG", decoder.message, where);
     const std::size_t height = png_get_image_height(decoder.png, decoder.info);
     const std::size_t width = png_get_image_width(decoder.png, decoder.info);
     require_picture_size(height, width, where);
@@ -92,14 +87,14 @@ Image decode_png(std::string_view bytes, const std::string& where) {
         fail_input(fmt::format("'{}' claims {} x {} pixels in {} bytes", where, width, height,
                                bytes.size()),
                    "the file is damaged: save the picture again");
-    if (!expand(decoder)) fail_decode(decoder, where);
+    if (!expand(decoder)) fail_decode("PNG", decoder.message, where);
     const std::size_t row_bytes = png_get_rowbytes(decoder.png, decoder.info);
     const std::size_t channels = png_get_channels(decoder.png, decoder.info);
     const bool wide = png_get_bit_depth(decoder.png, decoder.info) == 16;
     std::vector<png_byte> samples(height * row_bytes);
     std::vector<png_bytep> rows(height);
     for (std::size_t i = 0; i < height; ++i) rows[i] = samples.data() + i * row_bytes;
-    if (!read_samples(decoder, rows.data())) fail_decode(decoder, where);
+    if (!read_samples(decoder, rows.data())) fail_decode("PNG", decoder.message, where);
 
     Image image(height, width);
     const auto value = [&](const png_byte* row, std::size_t at) {
