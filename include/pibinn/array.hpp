@@ -2,22 +2,46 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "pibinn/matrix.hpp"
+#include "pibinn/sparse_matrix.hpp"
 
 namespace pibinn {
 
 /// The array that `place` names, as a user writes it: "x.npy", "x.csv", "x.npz" and "x.mat" (of one
-/// array) or "x.npz:name" and "x.mat:name". Under the rules of `read_npy`, whatever the format.
+/// array) or "x.npz:name" and "x.mat:name". Under the rules of `read_npy`, whatever the format. A
+/// sparse matrix (MATLAB's, or of scipy.sparse.save_npz) is read in full.
 Batch read_array(const std::string& place);
+
+/// The same where the file holds a sparse matrix; nothing where it holds an array in full.
+std::optional<SparseMatrix> read_sparse_array(const std::string& place);
+
+/// Writes float32 in the format that the name of the file says. Without a name of its own an array
+/// in a .mat or .npz file gets that of the file. The file appears whole or not at all; one that
+/// is there is replaced.
+void write_array(const std::string& place, ConstBatchView values);
 
 /// The file of such a place, without the name of an array in it.
 std::string array_file(const std::string& place);
 
 /// Whether a word of a configuration names an array file rather than something else.
 bool names_array(std::string_view word);
+
+/// The suffixes of the formats that are read, such as ".npy".
+std::vector<std::string_view> array_suffixes();
+/// The suffixes of those that are written too.
+std::vector<std::string_view> written_array_suffixes();
+
+/// Refuses a place that `write_array` cannot write: another suffix, or a name that the format does
+/// not allow. A device or a pipe may have any name, and gets a .npy array.
+void require_writable_array(const std::string& place);
+
+class RowReader;
+class RowWriter;
 
 /// The rows of an array, a few at a time. Those of a .npy file are read from the disk when they are
 /// asked for, so that a file may be larger than memory; other formats are held whole.
@@ -34,9 +58,25 @@ public:
     Batch read(std::size_t begin, std::size_t count);
 
 private:
-    struct File;
-    std::unique_ptr<File> file_;  ///< of a .npy file
-    Batch whole_;                 ///< of the others
+    std::unique_ptr<RowReader> reader_;
+};
+
+/// `write_array` a few rows at a time: the file appears when commit() is called. Rows of .npy and
+/// .csv files go to the disk at once; the other formats hold them until then.
+class ArrayWriter {
+public:
+    /// `rows` announces how many rows will come; a .npy file in a pipe needs it.
+    ArrayWriter(const std::string& place, std::size_t cols,
+                std::optional<std::size_t> rows = std::nullopt);
+    ~ArrayWriter();
+    ArrayWriter(ArrayWriter&&) noexcept;
+    ArrayWriter& operator=(ArrayWriter&&) noexcept;
+
+    void write(ConstBatchView rows);
+    void commit();
+
+private:
+    std::unique_ptr<RowWriter> writer_;
 };
 
 }  // namespace pibinn

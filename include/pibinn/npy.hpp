@@ -15,7 +15,7 @@ namespace pibinn {
 /// The array of a .npy file as float32: 2-D as it is, 1-D as one row, an empty 1-D array as an
 /// empty batch. Booleans, integers and floats of either byte order, in C or Fortran order, are
 /// converted; complex numbers, text and objects are errors, and so is a value that is NaN,
-/// infinite or beyond float32. A batch of 0 rows can be read: `require_batch` is who refuses it.
+/// infinite or beyond float32. A batch of 0 rows is read; `require_batch` refuses it.
 Batch read_npy(const std::filesystem::path& path);
 
 /// float32, little-endian, C order; the file appears whole or not at all.
@@ -30,7 +30,7 @@ class AtomicFile;
 class NpyWriter {
 public:
     NpyWriter(const std::filesystem::path& path, std::size_t rows, std::size_t cols);
-    /// As many rows as will be written: they are told in the end, so not to a pipe.
+    /// Any number of rows: the header is completed by commit(), so the file cannot be a pipe.
     NpyWriter(const std::filesystem::path& path, std::size_t cols);
     ~NpyWriter();
 
@@ -44,8 +44,8 @@ private:
     std::size_t cols_;
 };
 
-/// Refuses a batch of no rows and one whose rows are not `cols` long. `noun` names what stands in
-/// a row ("measurements"), `path` where the batch came from; both are only told.
+/// Refuses a batch of no rows and one whose rows are not `cols` long. The error says `noun` for
+/// what a row holds ("measurements") and `path` for the origin of the batch.
 void require_batch(ConstBatchView batch, std::size_t cols, std::string_view noun,
                    const std::filesystem::path& path);
 /// The same of a shape alone.

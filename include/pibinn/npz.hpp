@@ -17,7 +17,8 @@ std::vector<std::string> npz_names(const std::filesystem::path& path);
 
 /// One array of an .npz archive (numpy.savez or savez_compressed), under the rules of `read_npy`.
 Batch read_npz(const std::filesystem::path& path, const std::string& name);
-/// The only array of an archive; one of several is an input error that lists them.
+/// The only array of an archive, or the matrix of scipy.sparse.save_npz in full. Another archive of
+/// several arrays is an input error that lists them.
 Batch read_npz(const std::filesystem::path& path);
 
 /// A view on the numbers of an array to be written: spans become 1-D arrays, views 2-D ones.

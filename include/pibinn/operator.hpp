@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "pibinn/matrix.hpp"
+#include "pibinn/sparse_matrix.hpp"
 #include "pibinn/structure.hpp"
 #include "pibinn/thread_pool.hpp"
 
@@ -35,11 +36,13 @@ public:
     static Operator from_dense(MatrixView<const float> a, const Structure& structure);
     /// The non-zero entries of a dense matrix as a `mask`.
     static Operator from_sparse(MatrixView<const float> a);
+    /// The entries of a sparse matrix as a `mask`, without the full matrix in between.
+    static Operator from_sparse(const SparseMatrix& a);
 
     const Structure& structure() const { return structure_; }
     std::size_t rows() const { return structure_.rows(); }
     std::size_t cols() const { return structure_.cols(); }
-    /// One value a link, in the structure's link order.
+    /// One value per link, in the structure's link order.
     std::span<const float> values() const { return values_; }
 
     /// Y = X A^T: N x n signals to N x m measurements.
@@ -54,7 +57,7 @@ public:
 
     /// ||A||^2, the largest eigenvalue of A^T A, in float64.
     double squared_norm() const;
-    /// All entries share one magnitude, so that one bit an entry and one scale store it.
+    /// All entries share one magnitude, so that one bit per entry and one scale store it.
     bool is_sign() const;
 
 private:

@@ -21,20 +21,20 @@ struct PatchSpec {
 };
 
 struct PatchSet {
-    Batch train, test;  ///< a patch a row, its pixels row by row
+    Batch train, test;  ///< one patch per row, its pixels row by row
     std::size_t train_images = 0, test_images = 0;
     std::vector<std::string> skipped;  ///< "NAME: why" of each file that gave no patches
 };
 
-/// All pictures beneath the folder may be chosen; BSDS500 is known by its folders, whichever of
-/// them is named. Which pictures and where on them follows from the seed. Files that are no
-/// pictures, damaged or smaller than a patch are left out and told; too few pictures are an error.
+/// Draws from all pictures beneath the folder. A BSDS500 download may be named by any of its
+/// folders. The seed determines the pictures and the places on them. Files that are not pictures,
+/// damaged or smaller than a patch are skipped and listed; too few pictures are an error.
 PatchSet draw_patches(const PatchSpec& spec, std::uint64_t seed);
 
-/// Where patches stand on a picture so that they cover it: every `stride` pixels, and at the end.
+/// Positions of patches that cover a length: one per `stride` pixels, and one at the end.
 std::vector<std::size_t> patch_places(std::size_t length, std::size_t side, std::size_t stride);
 
-/// A picture put together from overlapping patches, each pixel the mean of what they say.
+/// A picture made of overlapping patches. Each pixel is the mean of the patches that cover it.
 class PatchMosaic {
 public:
     PatchMosaic(std::size_t height, std::size_t width, std::size_t side);

@@ -32,6 +32,7 @@
 #include "pibinn/segments.hpp"
 #include "pibinn/signal_domain.hpp"
 #include "pibinn/solvers.hpp"
+#include "pibinn/sparse_matrix.hpp"
 #include "pibinn/sparse_prior.hpp"
 #include "pibinn/sparsity.hpp"
 #include "pibinn/structure.hpp"

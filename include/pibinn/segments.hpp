@@ -10,11 +10,11 @@
 
 namespace pibinn {
 
-/// Segments of recorded signals, a row each, and artefacts to contaminate them with.
+/// Segments of recorded signals, one per row, and artefacts to contaminate them with.
 struct SegmentSpec {
     std::filesystem::path folder;  ///< where find_segments() looks for what is not named below
     std::string clean;             ///< array file of the segments
-    std::string clean_ids;         ///< array of as many rows that say which recording each is of
+    std::string clean_ids;         ///< array file: the recording of each segment
     std::string artefact;          ///< array file; empty for none
     std::string artefact_ids;      ///< likewise
     std::optional<std::size_t> train, test;  ///< unless given, all: four fifths to train
@@ -23,7 +23,7 @@ struct SegmentSpec {
 
 struct SegmentSet {
     Batch train, test;
-    Batch train_artefacts, test_artefacts;  ///< four fifths and the rest: apart as the segments are
+    Batch train_artefacts, test_artefacts;  ///< four fifths and the rest, split as the segments are
     std::size_t train_recordings = 0, test_recordings = 0;  ///< 0 where no ids were used
 };
 
@@ -33,8 +33,8 @@ struct SegmentSet {
 /// field that is already set is kept.
 void find_segments(SegmentSpec& spec);
 
-/// Reads and splits; which segments go where follows from the seed. Other lengths, silent
-/// artefacts, ids that do not fit and too few segments are input errors.
+/// Reads the segments and splits them by the seed. Artefacts of another length, silent artefacts,
+/// ids that do not fit and too few segments are input errors.
 SegmentSet read_segments(const SegmentSpec& spec, std::uint64_t seed);
 
 }  // namespace pibinn

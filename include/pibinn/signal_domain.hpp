@@ -11,7 +11,7 @@
 
 namespace pibinn {
 
-/// What is taken off signals before they are sensed. `patch` removes the mean of every signal (a
+/// What is removed from signals before they are sensed. `patch` removes the mean of every signal (a
 /// patch, a segment), which is then kept beside its measurements; `global` removes the mean of all
 /// values of the training set; `zscore` also divides by their deviation.
 enum class Normalize { none, global, patch, zscore };
@@ -26,21 +26,21 @@ struct SignalDomain {
     std::size_t patch = 0;  ///< side of the square patches of pictures; 0 for other signals
     Normalize normalize = Normalize::none;
     double mean = 0;       ///< of all training values; 0 for `none` and `patch`
-    double deviation = 1;  ///< likewise; 1 but for `zscore`
+    double deviation = 1;  ///< of all training values for `zscore`, otherwise 1
     double noise_std = 0;  ///< of the noise on signals before sensing, in the signals' own unit
 
-    /// Signals are coefficients: nothing to go back from.
+    /// Whether signals are the coefficients themselves.
     bool plain() const;
 
-    /// Settles mean and deviation on the training signals. Signals that are all alike cannot be
-    /// divided by their deviation: an input error that names `where`.
+    /// Computes mean and deviation of the training signals. `zscore` of values that are all equal
+    /// is an input error that names `where`.
     void fit(ConstBatchView train, std::string_view where);
 
-    /// Normalises, then analyses. `means` receives what `patch` took off each row, else zeros.
+    /// Normalises, then analyses. `means` receives the mean that `patch` removed from each row, and
+    /// zeros otherwise.
     Batch to_coefficients(ConstBatchView signals, ThreadPool& pool,
                           std::vector<double>* means = nullptr) const;
-    /// The way back. Rows that were normalised by `patch` come back without their mean unless it
-    /// is given.
+    /// The inverse. With `patch`, rows come back without their mean unless it is given.
     Batch to_signals(ConstBatchView coefficients, ThreadPool& pool,
                      const std::vector<double>* means = nullptr) const;
 };

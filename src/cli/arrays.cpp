@@ -30,12 +30,22 @@ void require_output(const std::string& file, std::initializer_list<std::string_v
     require_writable(file);
 }
 
+void require_array_output(const std::string& place) {
+    std::error_code code;
+    if (!names_array(place) && !std::filesystem::is_other(std::filesystem::status(place, code)))
+        fail_usage(fmt::format("output '{}' does not end in {}", place,
+                               fmt::join(written_array_suffixes(), ", ")),
+                   fmt::format("name it {}.npy, for example", place));
+    require_writable_array(place);
+    require_writable(array_file(place));
+}
+
 void require_other_file(const std::string& out, const std::vector<std::string>& inputs) {
     for (const std::string& input : inputs) {
-        std::error_code code;  // what does not exist is no other's file
+        std::error_code code;  // a file that does not exist is not overwritten
         const std::string file = array_file(input);
         // A terminal or /dev/null may well be both.
-        if (std::filesystem::equivalent(out, file, code) &&
+        if (std::filesystem::equivalent(array_file(out), file, code) &&
             std::filesystem::is_regular_file(file, code))
             fail_usage(fmt::format("the output '{}' would overwrite the input '{}'", out, input),
                        "choose another --out");

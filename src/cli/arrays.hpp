@@ -16,8 +16,11 @@ Batch read_rows(const std::string& file, std::size_t cols, std::string_view noun
 /// before work is spent on it. Devices and pipes may have any name.
 void require_output(const std::string& file, std::initializer_list<std::string_view> suffixes);
 
-/// Refuses an output that is one of the files read (also by another name, or as FILE:NAME): they
-/// would be gone. Inputs that are empty or not there do not count.
+/// The same of an array in any format that is written, which may be FILE:NAME.
+void require_array_output(const std::string& place);
+
+/// Refuses an output that is one of the files read, also by another name or as FILE:NAME. Inputs
+/// that are empty or do not exist are ignored.
 void require_other_file(const std::string& out, const std::vector<std::string>& inputs);
 
 }  // namespace pibinn::cli

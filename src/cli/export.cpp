@@ -25,9 +25,9 @@ void require_npz(std::string_view format) {
                    "use --to npz");
 }
 
-/// The arrays of an archive and the matrices behind them.
+/// The arrays of an archive and the matrices that they view.
 struct Exported {
-    std::deque<Matrix<float>> matrices;  ///< a deque: views on it must stay where they are
+    std::deque<Matrix<float>> matrices;  ///< a deque, since its elements never move
     std::vector<NpzArray> arrays;
 
     void add(const std::string& name, const Structure& structure, std::span<const float> links) {
@@ -66,7 +66,7 @@ void run_export(const Arguments& arguments) {
         "Writes a model as an .npz archive: the operator A and the weights W1 .. WK as "
         "float32 matrices (one block of a 'repeated' structure), theta, and beta and "
         "omega where the model has them. A model of signals in a basis also has basis (a basis "
-        "vector a column), mean, deviation and, of pictures, patch (pixels a side): the "
+        "vector per column), mean, deviation and, of pictures, patch (pixels per side): the "
         "network "
         "gives coefficients c, and a signal is deviation * basis c + mean.",
         "pibinn export model.safetensors --to npz --out model.npz");

@@ -102,7 +102,9 @@ void run_recover(const Arguments& arguments) {
     std::string model_file, in, out, layers = "last", kernel = "auto";
     line.required("MODEL", model_file, "model file (.safetensors)");
     line.required("--in", in, "measurements, one a row (.npy, .npz, .mat, .csv, FILE:NAME, -)");
-    line.required("--out", out, "recovered signals (.npy, -; .npz with --layers all)");
+    line.required(
+        "--out", out,
+        "recovered signals (.npy, .npz, .mat, .csv, FILE:NAME, -; .npz with --layers all)");
     line.optional("--layers", layers, "the estimate of the last layer, or of all", "last|all");
     line.optional("--kernel", kernel,
                   "instruction set, or one of its ways; 'pibinn --version' lists them",
@@ -115,7 +117,10 @@ void run_recover(const Arguments& arguments) {
     output.data_on_stdout = out == "-";
     Console console(output);
     if (out != "-") {
-        require_output(out, {all ? ".npz" : ".npy"});
+        if (all)
+            require_output(out, {".npz"});
+        else
+            require_array_output(out);
         require_other_file(out, {model_file, in});
     }
 

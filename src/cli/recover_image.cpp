@@ -35,7 +35,7 @@ struct Pictures {
     std::size_t patches = 0;
 };
 
-/// As it will be seen: a picture has no values beyond black and white.
+/// Values clipped to black and white, as a picture shows them.
 Image cut(Image image) {
     for (float& v : image.values()) v = std::clamp(v, 0.0F, 1.0F);
     return image;

@@ -2,13 +2,14 @@
 
 #include <csignal>
 #include <filesystem>
+#include <optional>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "cli/console.hpp"
+#include "pibinn/array.hpp"
 #include "pibinn/error.hpp"
-#include "pibinn/npy.hpp"
 
 namespace pibinn::cli {
 
@@ -17,12 +18,12 @@ namespace {
 class FileRows final : public RowSink {
 public:
     FileRows(const std::string& out, std::size_t rows, std::size_t cols)
-        : writer_(rows > 0 ? NpyWriter(out, rows, cols) : NpyWriter(out, cols)) {}
+        : writer_(out, cols, rows > 0 ? std::optional(rows) : std::nullopt) {}
     void write(ConstBatchView rows) override { writer_.write(rows); }
     void commit() override { writer_.commit(); }
 
 private:
-    NpyWriter writer_;
+    ArrayWriter writer_;
 };
 
 class StandardOutputRows final : public RowSink {
@@ -30,8 +31,8 @@ public:
     StandardOutputRows() {
         if (::isatty(STDOUT_FILENO) == 1)
             fail_usage("'--out -' would write raw numbers to the terminal",
-                       "pipe them on, or name a .npy file");
-        // A reader that ends early is then an error like any other, and not the end by a signal.
+                       "pipe them on, or name an array file such as x.npy");
+        // When the reader ends early, the write fails instead of a signal ending the program.
         std::signal(SIGPIPE, SIG_IGN);
     }
     void write(ConstBatchView rows) override {
@@ -42,8 +43,9 @@ public:
     void commit() override {}
 };
 
-/// The header of a .npy file tells its rows, and comes first.
+/// A .npy file starts with the number of its rows. A device or pipe of another name gets one too.
 void require_patchable(const std::string& out) {
+    if (names_array(out) && !array_file(out).ends_with(".npy")) return;
     std::error_code code;
     const auto status = std::filesystem::status(out, code);
     if (std::filesystem::is_fifo(status) || std::filesystem::is_socket(status))

@@ -16,8 +16,8 @@ public:
     virtual void commit() = 0;
 };
 
-/// A .npy file of `rows` rows (0: as many as will come), or raw little-endian float32 on standard
-/// output where `out` is "-", every row written at once.
+/// An array file of `rows` rows (0: any number), or raw little-endian float32 on standard output
+/// where `out` is "-", with every row written at once.
 std::unique_ptr<RowSink> make_rows(const std::string& out, std::size_t rows, std::size_t cols);
 
 }  // namespace pibinn::cli

@@ -67,7 +67,7 @@ public:
 private:
     std::size_t row_bytes() const { return cols_ * sizeof(float); }
 
-    /// Waits until something is there, and takes what is.
+    /// Waits for input and takes all that is available.
     void fill() {
         char* const bytes = reinterpret_cast<char*>(buffer_.data());
         const ssize_t got =
@@ -94,8 +94,8 @@ private:
         if (done_ == 0) fail_input("standard input holds no measurements: it has 0 rows", expected);
     }
 
-    /// How many of the first `count` rows come before one with a value that is no number: they are
-    /// answered first, wherever the reads of the stream have cut it.
+    /// The number of rows, of the first `count`, before one with a value that is not a number. They
+    /// are recovered before the error, however the stream is split into reads.
     std::size_t leading_numbers(std::size_t count) const {
         for (std::size_t i = 0; i < count * cols_; ++i) {
             if (std::isfinite(buffer_[i])) continue;

@@ -11,15 +11,15 @@ namespace pibinn::cli {
 class RowSource {
 public:
     virtual ~RowSource() = default;
-    /// How many there are in all; 0 where nobody knows before the end.
+    /// How many there are in all; 0 where that is not known before the end.
     virtual std::size_t rows() const = 0;
-    /// The next rows: at least one and at most `most`, those that are there; none at the end.
+    /// The next rows that are available: at least one and at most `most`; none at the end.
     virtual Batch read(std::size_t most) = 0;
 };
 
 /// The rows of an array file, or those of standard input where `place` is "-": raw little-endian
-/// float32, `cols` a row, each given on as soon as it is there. What is not `cols` wide, holds no
-/// row or a value that is no number, is an input error.
+/// float32, `cols` per row, each returned as soon as it arrives. Rows of another width, no rows at
+/// all and values that are not numbers are input errors.
 std::unique_ptr<RowSource> open_rows(const std::string& place, std::size_t cols);
 
 }  // namespace pibinn::cli

@@ -7,7 +7,9 @@
 #include "cli/arrays.hpp"
 #include "cli/options.hpp"
 #include "core/folder.hpp"
-#include "pibinn/npy.hpp"
+#include "core/names.hpp"
+#include "pibinn/array.hpp"
+#include "pibinn/error.hpp"
 #include "study/operator_source.hpp"
 #include "study/problem_source.hpp"
 #include "study/real_source.hpp"
@@ -16,16 +18,47 @@ namespace pibinn::cli {
 
 namespace {
 
-constexpr std::array kFiles{"A.npy",      "x_train.npy", "y_train.npy", "x_test.npy",
-                            "y_test.npy", "c_train.npy", "c_test.npy"};
+namespace fs = std::filesystem;
 
-/// Signals as a user has them; what the network sees of them in files of its own.
-void write_set(const std::filesystem::path& folder, const std::string& name, const Problem& problem,
+constexpr std::array kArrays{"A", "x_train", "y_train", "x_test", "y_test", "c_train", "c_test"};
+
+/// The folder of the arrays and the format of their files.
+struct Target {
+    fs::path folder;
+    std::string suffix;
+
+    std::string file(const std::string& name) const { return (folder / (name + suffix)).string(); }
+    void write(const std::string& name, ConstBatchView values) const {
+        write_array(file(name), values);
+    }
+};
+
+std::string parse_format(const std::string& word) {
+    std::vector<std::string_view> names;
+    for (const std::string_view suffix : written_array_suffixes()) {
+        names.push_back(suffix.substr(1));
+        if (names.back() == word) return std::string(suffix);
+    }
+    fail_usage(fmt::format("unknown format '{}'", word), hint_for_unknown(word, names));
+}
+
+/// Neither what the configuration reads nor what another sample wrote is overwritten.
+void require_own_files(const Target& target, const std::vector<std::string>& inputs) {
+    for (const char* name : kArrays) require_other_file(target.file(name), inputs);
+    for (const char* name : kArrays)
+        if (fs::exists(target.file(name)))
+            fail_usage(
+                fmt::format("'{}' already holds {}{}", target.folder.string(), name, target.suffix),
+                "choose another --out, or remove the arrays that are there");
+}
+
+/// Signals in their own unit, and the coefficients that the network sees in files of their own.
+void write_set(const Target& target, const std::string& name, const Problem& problem,
                const DataSet& set, ThreadPool& pool) {
-    write_npy(folder / ("y_" + name + ".npy"), set.y);
-    if (problem.domain.plain()) return write_npy(folder / ("x_" + name + ".npy"), set.x);
-    write_npy(folder / ("x_" + name + ".npy"), problem.domain.to_signals(set.x, pool));
-    write_npy(folder / ("c_" + name + ".npy"), set.x);
+    target.write("y_" + name, set.y);
+    if (problem.domain.plain()) return target.write("x_" + name, set.x);
+    target.write("x_" + name, problem.domain.to_signals(set.x, pool));
+    target.write("c_" + name, set.x);
 }
 
 }  // namespace
@@ -34,37 +67,37 @@ void run_sample(const Arguments& arguments) {
     CommandLine line(
         "sample",
         "Writes the problem of a configuration as A.npy, x_train.npy, y_train.npy, "
-        "x_test.npy and y_test.npy. A 'repeated' operator is written as its block. Where "
-        "signals "
-        "have a basis or are normalised, x is in their own unit, as 'eval' and 'recover' have "
-        "it, "
+        "x_test.npy and y_test.npy, or in another --format. A 'repeated' operator is written as "
+        "its block. Where signals "
+        "have a basis or are normalised, x is in their own unit, as 'eval' and 'recover' have it, "
         "and c_train.npy and c_test.npy are the coefficients c of y = A c; signals of "
         "normalize = \"patch\" are written without their own mean.",
         "pibinn sample --set problem.density=0.1 --seed 3 --out data");
     ConfigOptions configuration;
     configuration.add_to(line);
-    std::string folder;
+    std::string folder, format = "npy";
     line.required("--out", folder, "folder for the arrays; made if missing", "DIR");
+    line.optional("--format", format, "format of the files (npy)", "npy|npz|mat|csv");
     if (!line.parse(arguments)) return;
     Console console(line.output());
     const Config config = configuration.load();
 
-    const std::filesystem::path out = folder;
-    for (const char* name : kFiles)
-        require_other_file((out / name).string(), config.problem.files());
+    const Target target{folder, parse_format(format)};
+    require_own_files(target, config.problem.files());
     ThreadPool pool(line.threads());
     const Problem problem = make_problem(config, pool);
     make_folder(folder);
-    write_npy(out / "A.npy", operator_matrix(problem.op));
-    write_set(out, "train", problem, problem.train, pool);
-    write_set(out, "test", problem, problem.test, pool);
+    target.write("A", operator_matrix(problem.op));
+    write_set(target, "train", problem, problem.train, pool);
+    write_set(target, "test", problem, problem.test, pool);
 
     const Structure& s = problem.op.structure();
     console.note(short_notes(problem));
-    console.say(fmt::format("{}: A.npy ({}), {} training and {} test pairs of {} -> {}{}\n", folder,
-                            to_string(s.kind()), problem.train.x.rows(), problem.test.x.rows(),
-                            s.cols(), s.rows(),
-                            problem.domain.plain() ? "" : "; c_*.npy are their coefficients"));
+    console.say(fmt::format(
+        "{}: A{} ({}), {} training and {} test pairs of {} -> {}{}\n", folder, target.suffix,
+        to_string(s.kind()), problem.train.x.rows(), problem.test.x.rows(), s.cols(), s.rows(),
+        problem.domain.plain() ? ""
+                               : fmt::format("; c_*{} are their coefficients", target.suffix)));
     console.result({{"out", folder},
                     {"m", s.rows()},
                     {"n", s.cols()},

@@ -7,11 +7,11 @@
 
 #include "cli/arrays.hpp"
 #include "cli/options.hpp"
+#include "pibinn/array.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/lasso.hpp"
 #include "pibinn/linear.hpp"
 #include "pibinn/metrics.hpp"
-#include "pibinn/npy.hpp"
 #include "pibinn/omp.hpp"
 #include "study/operator_source.hpp"
 #include "study/stopwatch.hpp"
@@ -35,9 +35,9 @@ struct SolveOptions {
 
 void SolveOptions::add_to(CommandLine& line) {
     line.required("--solver", solver, "the method", "ista|fista|omp|linear");
-    line.required("--operator", operator_file, "A, m x n (.npy, .npz, .npz:NAME)");
-    line.required("--in", in, "measurements, one a row");
-    line.required("--out", out, "recovered signals (.npy)");
+    line.required("--operator", operator_file, "A, m x n (.npy, .npz, .mat, .csv, FILE:NAME)");
+    line.required("--in", in, "measurements, one per row");
+    line.required("--out", out, "recovered signals (.npy, .npz, .mat, .csv, FILE:NAME)");
     line.optional("--structure", structure,
                   "what --operator holds: A; the block of I (x) A; A of "
                   "equal blocks; A with zeros (dense)",
@@ -127,7 +127,7 @@ void run_solve(const Arguments& arguments) {
     const SolverKind kind = parse_solver_kind(options.solver);
     options.require_fitting(line, kind);
     if (options.repeat == 0) fail_usage("--repeat 0", "give the number of blocks");
-    require_output(options.out, {".npy"});
+    require_array_output(options.out);
     require_other_file(options.out,
                        {options.operator_file, options.in, options.train_signals, options.signals});
 
@@ -144,7 +144,7 @@ void run_solve(const Arguments& arguments) {
     Solution solution;
     const double microseconds =
         microseconds_once(y.rows(), [&] { solution = solve(options, kind, op, y, pool); });
-    write_npy(options.out, solution.x);
+    write_array(options.out, solution.x);
 
     const SolveInfo& info = solution.info;
     nlohmann::ordered_json json{{"out", options.out},

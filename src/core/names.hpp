@@ -18,7 +18,7 @@ std::string nearest_name(std::string_view word, std::span<const std::string_view
 /// A hint for an unknown word: "did you mean 'X'?" or the list of what exists.
 std::string hint_for_unknown(std::string_view word, std::span<const std::string_view> candidates);
 
-/// The words by which users name the values of an enum, written once per enum.
+/// The words by which users name the values of an enum.
 template <class Enum, std::size_t N>
 using NameTable = std::array<std::pair<Enum, std::string_view>, N>;
 

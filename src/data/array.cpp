@@ -2,134 +2,176 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
-
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <filesystem>
 
 #include <fmt/format.h>
 
-#include "data/csv.hpp"
-#include "data/mat.hpp"
-#include "data/npy_format.hpp"
+#include "data/array_format.hpp"
 #include "pibinn/error.hpp"
-#include "pibinn/npy.hpp"
-#include "pibinn/npz.hpp"
 
 namespace pibinn {
 
+#define PIBINN_DECLARE(name) extern const ArrayFormat name##_format;
+PIBINN_ARRAY_FORMATS(PIBINN_DECLARE)
+#undef PIBINN_DECLARE
+
 namespace {
+
+#define PIBINN_ADDRESS(name) &name##_format,
+constexpr std::array kFormats{PIBINN_ARRAY_FORMATS(PIBINN_ADDRESS)};
+#undef PIBINN_ADDRESS
 
 /// "file.npz:name" in its two parts; without a name the second is empty.
 struct Place {
     std::string file;
     std::string name;
+    const ArrayFormat* format = nullptr;  ///< null where no format has such a suffix
 };
 
 Place split_place(const std::string& place) {
-    for (const std::string_view suffix : {".npz:", ".mat:"})
-        if (const std::size_t at = place.rfind(suffix); at != std::string::npos)
-            return {place.substr(0, at + suffix.size() - 1), place.substr(at + suffix.size())};
-    return {place, ""};
+    Place split{place, "", nullptr};
+    for (const ArrayFormat* format : kFormats) {
+        if (!format->named) continue;
+        const std::string before = std::string(format->suffix) + ":";
+        const std::size_t at = place.rfind(before);
+        if (at == std::string::npos) continue;
+        split.file = place.substr(0, at + before.size() - 1);
+        split.name = place.substr(at + before.size());
+        break;
+    }
+    for (const ArrayFormat* format : kFormats)
+        if (split.file.ends_with(format->suffix)) split.format = format;
+    return split;
 }
 
-constexpr std::array<std::string_view, 4> kSuffixes{".npy", ".npz", ".mat", ".csv"};
+/// "x.npy, x.npz, x.npz:NAME or x.csv", of the formats that can do something.
+template <class Can>
+std::string examples(Can&& can) {
+    std::vector<std::string> words;
+    for (const ArrayFormat* format : kFormats) {
+        if (!can(*format)) continue;
+        words.push_back(fmt::format("x{}", format->suffix));
+        if (format->named) words.push_back(fmt::format("x{}:NAME", format->suffix));
+    }
+    std::string list;
+    for (std::size_t i = 0; i < words.size(); ++i)
+        list += (i == 0 ? "" : i + 1 < words.size() ? ", " : " or ") + words[i];
+    return list;
+}
+
+Place readable(const std::string& place) {
+    Place split = split_place(place);
+    if (!split.format)
+        fail_usage(fmt::format("'{}' is not an array file", place),
+                   "give " + examples([](const ArrayFormat&) { return true; }));
+    return split;
+}
+
+Place writable(const std::string& place) {
+    Place split = split_place(place);
+    std::error_code code;
+    // The format of what has no suffix: a device or a pipe.
+    if (!split.format && std::filesystem::is_other(std::filesystem::status(place, code)))
+        split.format = kFormats.front();
+    if (!split.format || !split.format->create)
+        fail_usage(fmt::format("'{}' is not an array file that can be written", place),
+                   "give " + examples([](const ArrayFormat& f) { return f.create != nullptr; }));
+    if (split.format->require_name && !split.name.empty())
+        split.format->require_name(split.file, split.name);
+    return split;
+}
+
+/// An array that is held whole.
+class HeldReader final : public RowReader {
+public:
+    explicit HeldReader(Batch whole) : whole_(std::move(whole)) {}
+    std::size_t rows() const override { return whole_.rows(); }
+    std::size_t cols() const override { return whole_.cols(); }
+    Batch read(std::size_t begin, std::size_t count) override {
+        Batch part(count, cols());
+        std::copy_n(whole_.data() + begin * cols(), count * cols(), part.data());
+        return part;
+    }
+
+private:
+    Batch whole_;
+};
 
 }  // namespace
 
+std::span<const ArrayFormat* const> array_formats() { return kFormats; }
+
 std::string array_file(const std::string& place) { return split_place(place).file; }
 
-bool names_array(std::string_view word) {
-    const std::string file = split_place(std::string(word)).file;
-    return std::any_of(kSuffixes.begin(), kSuffixes.end(),
-                       [&](std::string_view suffix) { return file.ends_with(suffix); });
+bool names_array(std::string_view word) { return split_place(std::string(word)).format != nullptr; }
+
+std::vector<std::string_view> array_suffixes() {
+    std::vector<std::string_view> suffixes;
+    for (const ArrayFormat* format : kFormats) suffixes.push_back(format->suffix);
+    return suffixes;
 }
+
+std::vector<std::string_view> written_array_suffixes() {
+    std::vector<std::string_view> suffixes;
+    for (const ArrayFormat* format : kFormats)
+        if (format->create) suffixes.push_back(format->suffix);
+    return suffixes;
+}
+
+void require_writable_array(const std::string& place) { writable(place); }
 
 Batch read_array(const std::string& place) {
-    const auto [file, name] = split_place(place);
-    if (file.ends_with(".npz")) return name.empty() ? read_npz(file) : read_npz(file, name);
-    if (file.ends_with(".mat")) return read_mat(file, name);
-    if (file.ends_with(".npy")) return read_npy(file);
-    if (file.ends_with(".csv")) return read_csv(file);
-    fail_usage(fmt::format("'{}' is not an array file", place),
-               "give x.npy, x.npz, x.npz:NAME, x.mat, x.mat:NAME or x.csv");
+    const Place from = readable(place);
+    return from.format->read(from.file, from.name);
 }
 
-/// An open .npy file.
-struct ArrayRows::File {
-    std::string where;
-    int descriptor = -1;
-    NpyFormat format;
+std::optional<SparseMatrix> read_sparse_array(const std::string& place) {
+    const Place from = readable(place);
+    if (!from.format->read_sparse) return std::nullopt;
+    return from.format->read_sparse(from.file, from.name);
+}
 
-    explicit File(const std::string& path) : where(path) {
-        descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-        if (descriptor < 0)
-            fail_io(fmt::format("cannot read '{}': {}", path, std::strerror(errno)),
-                    "check the path");
-    }
-    ~File() { ::close(descriptor); }
-    File(const File&) = delete;
-    File& operator=(const File&) = delete;
-
-    void read(std::uint64_t at, std::size_t bytes, char* into) const {
-        while (bytes > 0) {
-            const ssize_t done = ::pread(descriptor, into, bytes, static_cast<off_t>(at));
-            if (done < 0 && errno == EINTR) continue;
-            if (done <= 0)
-                fail_io(fmt::format("reading '{}' failed midway", where),
-                        "check the disk, and that nobody else writes the file");
-            into += done;
-            at += static_cast<std::uint64_t>(done);
-            bytes -= static_cast<std::size_t>(done);
-        }
-    }
-};
+void write_array(const std::string& place, ConstBatchView values) {
+    ArrayWriter writer(place, values.cols, values.rows);
+    writer.write(values);
+    writer.commit();
+}
 
 ArrayRows::ArrayRows(const std::string& place) {
-    struct stat status {};
-    const bool regular = ::stat(place.c_str(), &status) == 0 && S_ISREG(status.st_mode);
-    if (!place.ends_with(".npy") || !regular) {
-        whole_ = read_array(place);
-        return;
-    }
-    file_ = std::make_unique<File>(place);
-    const auto total = static_cast<std::uint64_t>(status.st_size);
-    std::string start(std::min<std::uint64_t>(total, npy_longest_header), '\0');
-    file_->read(0, start.size(), start.data());
-    file_->format = parse_npy_header(start, total, place);
+    const Place from = readable(place);
+    std::error_code code;
+    if (from.format->open && std::filesystem::is_regular_file(from.file, code))
+        reader_ = from.format->open(from.file);
+    else
+        reader_ = std::make_unique<HeldReader>(from.format->read(from.file, from.name));
 }
 
 ArrayRows::~ArrayRows() = default;
 ArrayRows::ArrayRows(ArrayRows&&) noexcept = default;
 ArrayRows& ArrayRows::operator=(ArrayRows&&) noexcept = default;
 
-std::size_t ArrayRows::rows() const { return file_ ? file_->format.rows : whole_.rows(); }
-std::size_t ArrayRows::cols() const { return file_ ? file_->format.cols : whole_.cols(); }
+std::size_t ArrayRows::rows() const { return reader_->rows(); }
+std::size_t ArrayRows::cols() const { return reader_->cols(); }
 
 Batch ArrayRows::read(std::size_t begin, std::size_t count) {
-    ensure(begin <= rows() && count <= rows() - begin, "rows within the array");
-    if (!file_) {
-        Batch part(count, cols());
-        std::copy_n(whole_.data() + begin * cols(), count * cols(), part.data());
-        return part;
-    }
-    const NpyFormat& whole = file_->format;
-    NpyFormat part = whole;
-    part.rows = count;
-    std::string bytes(count * whole.cols * whole.width, '\0');
-    if (whole.fortran_order) {
-        // Columns stand one after the other: a run of each makes the same order of fewer rows.
-        const std::size_t run = count * whole.width;
-        for (std::size_t j = 0; j < whole.cols; ++j)
-            file_->read(whole.data_offset + (j * whole.rows + begin) * whole.width, run,
-                        bytes.data() + j * run);
-    } else {
-        file_->read(whole.data_offset + begin * whole.cols * whole.width, bytes.size(),
-                    bytes.data());
-    }
-    return decode_npy_numbers(part, bytes.data(), begin, file_->where);
+    if (begin > rows() || count > rows() - begin)
+        fail_usage(
+            fmt::format("rows {} to {} of an array of {} rows", begin, begin + count, rows()),
+            "read rows that are there");
+    return reader_->read(begin, count);
 }
+
+ArrayWriter::ArrayWriter(const std::string& place, std::size_t cols,
+                         std::optional<std::size_t> rows) {
+    const Place to = writable(place);
+    writer_ = to.format->create({to.file, to.name, cols, rows});
+}
+
+ArrayWriter::~ArrayWriter() = default;
+ArrayWriter::ArrayWriter(ArrayWriter&&) noexcept = default;
+ArrayWriter& ArrayWriter::operator=(ArrayWriter&&) noexcept = default;
+
+void ArrayWriter::write(ConstBatchView rows) { writer_->write(rows); }
+void ArrayWriter::commit() { writer_->commit(); }
 
 }  // namespace pibinn

@@ -111,6 +111,29 @@ Batch decode_npy(std::string_view bytes, const std::string& where) {
     return decode_npy_numbers(format, bytes.data() + format.data_offset, 0, where);
 }
 
+std::vector<std::int64_t> decode_npy_integers(std::string_view bytes, const std::string& where) {
+    const NpyFormat format = parse_npy_header(bytes, bytes.size(), where);
+    const bool whole =
+        format.kind == NumberKind::signed_integer || format.kind == NumberKind::unsigned_integer;
+    if (!whole || format.rows > 1)
+        fail_input(fmt::format("'{}' is not a 1-D array of integers", where),
+                   "save it as numpy.int64");
+    std::vector<std::int64_t> values(format.cols * format.rows);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const char* const from = bytes.data() + format.data_offset + i * format.width;
+        const auto as = [&]<class Signed, class Unsigned>() {
+            return format.kind == NumberKind::signed_integer
+                       ? static_cast<std::int64_t>(load<Signed>(from, format.big_endian))
+                       : static_cast<std::int64_t>(load<Unsigned>(from, format.big_endian));
+        };
+        values[i] = format.width == 1   ? as.operator()<std::int8_t, std::uint8_t>()
+                    : format.width == 2 ? as.operator()<std::int16_t, std::uint16_t>()
+                    : format.width == 4 ? as.operator()<std::int32_t, std::uint32_t>()
+                                        : as.operator()<std::int64_t, std::uint64_t>();
+    }
+    return values;
+}
+
 Batch read_npy(const std::filesystem::path& path) {
     return decode_npy(read_file(path), path.string());
 }

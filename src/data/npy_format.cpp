@@ -184,9 +184,13 @@ void set_shape(NpyFormat& format, const std::vector<std::uint64_t>& shape,
                    "save a 2-D array with one signal per row");
 }
 
-}  // namespace
+/// The dict of a header, and where the numbers after it start.
+struct Header {
+    Fields fields;
+    std::size_t data_offset = 0;
+};
 
-NpyFormat parse_npy_header(std::string_view start, std::uint64_t total, const std::string& where) {
+Header read_header(std::string_view start, std::uint64_t total, const std::string& where) {
     if (!start.starts_with(kMagic))
         fail_input(
             fmt::format("'{}' is not a .npy array: it does not start with \\x93NUMPY", where),
@@ -210,9 +214,15 @@ NpyFormat parse_npy_header(std::string_view start, std::uint64_t total, const st
                                where, text_at + text_length, total),
                    "copy or save the file again");
 
+    return {HeaderParser(start.substr(text_at, text_length), where).parse(), text_at + text_length};
+}
+
+}  // namespace
+
+NpyFormat parse_npy_header(std::string_view start, std::uint64_t total, const std::string& where) {
+    const auto [fields, data_offset] = read_header(start, total, where);
     NpyFormat format;
-    format.data_offset = text_at + text_length;
-    const Fields fields = HeaderParser(start.substr(text_at, text_length), where).parse();
+    format.data_offset = data_offset;
     format.fortran_order = fields.fortran_order;
     set_type(format, fields.descr, where);
     set_shape(format, fields.shape, where);
@@ -231,6 +241,21 @@ NpyFormat parse_npy_header(std::string_view start, std::uint64_t total, const st
                                format.rows, format.cols),
                    "save one array per .npy file");
     return format;
+}
+
+std::string decode_npy_text(std::string_view bytes, const std::string& where) {
+    const auto [fields, data_offset] = read_header(bytes, bytes.size(), where);
+    const std::string_view descr = fields.descr;
+    const bool wide = descr.starts_with("<U");
+    const std::string_view data = bytes.substr(data_offset);
+    constexpr std::size_t longest = 64;
+    if (!fields.shape.empty() || !(wide || descr.starts_with("|S")) || data.size() > longest)
+        fail_input(fmt::format("'{}' is not a short text (dtype {})", where, shown(descr)),
+                   "save the file again");
+    std::string text;
+    for (std::size_t i = 0; i < data.size(); i += wide ? 4 : 1)
+        if (data[i] != '\0') text += data[i];
+    return text;
 }
 
 std::string make_npy_header(std::string_view descr, std::span<const std::size_t> shape) {

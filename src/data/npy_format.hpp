@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "pibinn/matrix.hpp"
 
@@ -15,7 +16,7 @@ enum class NumberKind { boolean, signed_integer, unsigned_integer, floating };
 /// What the header of a .npy array says, checked: the numbers fill the rest of the file exactly.
 struct NpyFormat {
     NumberKind kind = NumberKind::floating;
-    std::size_t width = 4;  ///< bytes a number
+    std::size_t width = 4;  ///< bytes per number
     bool big_endian = false;
     bool fortran_order = false;
     std::size_t rows = 0;
@@ -38,6 +39,13 @@ Batch decode_npy_numbers(const NpyFormat& format, const char* data, std::size_t 
 
 /// A whole .npy array, header and numbers, as float32.
 Batch decode_npy(std::string_view bytes, const std::string& where);
+
+/// The numbers of a 1-D array of integers, which float32 would round. Other arrays are input
+/// errors.
+std::vector<std::int64_t> decode_npy_integers(std::string_view bytes, const std::string& where);
+
+/// The ASCII text of a 0-D array, such as numpy.array(b"csr"). Other arrays are input errors.
+std::string decode_npy_text(std::string_view bytes, const std::string& where);
 
 /// A version 1.0 header for a C-order array, padded so that the numbers start at a multiple of 64.
 std::string make_npy_header(std::string_view descr, std::span<const std::size_t> shape);

@@ -10,7 +10,8 @@
 #include "core/names.hpp"
 #include "data/bytes.hpp"
 #include "data/npy_format.hpp"
-#include "data/zip.hpp"
+#include "data/npz_archive.hpp"
+#include "data/scipy_sparse.hpp"
 #include "pibinn/error.hpp"
 
 namespace pibinn {
@@ -19,24 +20,6 @@ namespace {
 
 constexpr std::string_view kSuffix = ".npy";
 
-/// An archive in memory and the arrays it lists.
-struct Archive {
-    std::string where;
-    std::string bytes;
-    std::vector<ZipEntry> arrays;
-    std::vector<std::string> names;
-};
-
-Archive open_archive(const std::filesystem::path& path) {
-    Archive archive{path.string(), read_file(path), {}, {}};
-    for (ZipEntry& entry : list_zip(archive.bytes, archive.where)) {
-        if (!entry.name.ends_with(kSuffix)) continue;
-        archive.names.push_back(entry.name.substr(0, entry.name.size() - kSuffix.size()));
-        archive.arrays.push_back(std::move(entry));
-    }
-    return archive;
-}
-
 std::string list_of(const std::vector<std::string>& names) {
     constexpr std::size_t most = 12;
     std::string list;
@@ -44,17 +27,6 @@ std::string list_of(const std::vector<std::string>& names) {
         list += (i ? ", " : "") + shown(names[i]);
     if (names.size() > most) list += fmt::format(" and {} more", names.size() - most);
     return list;
-}
-
-Batch read_entry(const Archive& archive, const ZipEntry& entry) {
-    const std::string_view name =
-        std::string_view(entry.name).substr(0, entry.name.size() - kSuffix.size());
-    const std::string where = archive.where + ":" + escaped(name);
-    // The header is read alone first, so that a bomb is refused before it is inflated.
-    const std::string start =
-        read_zip_start(archive.bytes, entry, npy_longest_header, archive.where);
-    parse_npy_header(start, entry.size, where);
-    return decode_npy(read_zip_entry(archive.bytes, entry, archive.where), where);
 }
 
 template <class T>
@@ -84,34 +56,78 @@ struct Encoder {
 
 }  // namespace
 
+NpzArchive open_npz(const std::filesystem::path& path) {
+    NpzArchive archive{path.string(), read_file(path), {}, {}};
+    for (ZipEntry& entry : list_zip(archive.bytes, archive.where)) {
+        if (!entry.name.ends_with(kSuffix)) continue;
+        archive.names.push_back(entry.name.substr(0, entry.name.size() - kSuffix.size()));
+        archive.arrays.push_back(std::move(entry));
+    }
+    return archive;
+}
+
+bool NpzArchive::has(std::string_view name) const {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::string NpzArchive::place_of(std::string_view name) const {
+    return where + ":" + escaped(name);
+}
+
+const ZipEntry& NpzArchive::entry(std::string_view name) const {
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found != names.end()) return arrays[static_cast<std::size_t>(found - names.begin())];
+    const std::vector<std::string_view> known(names.begin(), names.end());
+    const std::string near = nearest_name(name, known);
+    fail_input(fmt::format("'{}' has no array {}", where, shown(name)),
+               !near.empty()   ? "did you mean " + shown(near) + "?"
+               : names.empty() ? "it holds no arrays at all"
+                               : "it holds " + list_of(names));
+}
+
+std::string NpzArchive::content(std::string_view name) const {
+    const ZipEntry& found = entry(name);
+    // The header is read alone first, so that a bomb is refused before it is inflated.
+    const std::string start = read_zip_start(bytes, found, npy_longest_header, where);
+    parse_npy_header(start, found.size, place_of(name));
+    return read_zip_entry(bytes, found, where);
+}
+
+Batch NpzArchive::read(std::string_view name) const {
+    return decode_npy(content(name), place_of(name));
+}
+
+std::vector<std::int64_t> NpzArchive::read_integers(std::string_view name) const {
+    return decode_npy_integers(content(name), place_of(name));
+}
+
+std::string NpzArchive::read_text(std::string_view name) const {
+    const ZipEntry& found = entry(name);
+    if (found.size > npy_longest_header)
+        fail_input(fmt::format("'{}' has {} bytes of text", place_of(name), found.size),
+                   "save the file again");
+    return decode_npy_text(read_zip_entry(bytes, found, where), place_of(name));
+}
+
 std::vector<std::string> npz_names(const std::filesystem::path& path) {
-    return open_archive(path).names;
+    return open_npz(path).names;
 }
 
 Batch read_npz(const std::filesystem::path& path, const std::string& name) {
-    const Archive archive = open_archive(path);
-    const auto found = std::find(archive.names.begin(), archive.names.end(), name);
-    if (found == archive.names.end()) {
-        const std::vector<std::string_view> names(archive.names.begin(), archive.names.end());
-        const std::string near = nearest_name(name, names);
-        fail_input(fmt::format("'{}' has no array {}", archive.where, shown(name)),
-                   !near.empty()   ? "did you mean " + shown(near) + "?"
-                   : names.empty() ? "it holds no arrays at all"
-                                   : "it holds " + list_of(archive.names));
-    }
-    return read_entry(archive, archive.arrays[found - archive.names.begin()]);
+    return open_npz(path).read(name);
 }
 
 Batch read_npz(const std::filesystem::path& path) {
-    const Archive archive = open_archive(path);
+    const NpzArchive archive = open_npz(path);
     if (archive.arrays.empty())
         fail_input(fmt::format("'{}' holds no arrays", archive.where),
                    "save the arrays with numpy.savez");
+    if (const auto sparse = read_scipy_sparse(archive)) return sparse->to_dense(archive.where);
     if (archive.arrays.size() > 1)
         fail_input(fmt::format("'{}' holds {} arrays: {}", archive.where, archive.arrays.size(),
                                list_of(archive.names)),
                    fmt::format("name one of them, such as '{}:NAME'", archive.where));
-    return read_entry(archive, archive.arrays.front());
+    return archive.read(archive.names.front());
 }
 
 void write_npz(const std::filesystem::path& path, std::span<const NpzArray> arrays) {

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The paper's: 300 pictures, 25 patches each, 6000 to train and 1500 to test.
+// As in the paper: 300 pictures, 25 patches each, 6000 to train and 1500 to test.
 constexpr std::size_t kMostImages = 300;
 constexpr std::string_view kTooSmall = "smaller than a patch";
 
@@ -29,7 +29,7 @@ std::string relative_name(const fs::path& file, const fs::path& folder) {
     return file.lexically_relative(folder).string();
 }
 
-/// The pictures beneath a folder, sorted; other files are skipped, hidden ones without a word.
+/// The pictures beneath a folder, sorted. Other files are listed as skipped, except hidden ones.
 std::vector<fs::path> list_pictures(const fs::path& folder, std::vector<std::string>& skipped) {
     std::error_code code;
     if (!fs::is_directory(folder, code))
@@ -56,7 +56,7 @@ std::vector<fs::path> list_pictures(const fs::path& folder, std::vector<std::str
     return pictures;
 }
 
-/// Patches of one picture at places of its stream, a row each.
+/// Patches of one picture at random places, one per row.
 void cut_patches(const Image& image, const PatchSpec& spec, Stream stream, BatchView rows) {
     for (std::size_t p = 0; p < rows.rows; ++p) {
         const auto place = [&](std::size_t length) {
@@ -78,7 +78,7 @@ struct Wanted {
     std::size_t train = 0, test = 0;
 };
 
-/// What was not said: all patches of the pictures that are left, four fifths of them to train.
+/// Fills in what the caller left open: all patches of the pictures, four fifths of them to train.
 Wanted wanted_patches(const PatchSpec& spec, std::size_t images) {
     const std::size_t all = images * spec.per_image;
     const auto left = [&](std::size_t patches) {
@@ -93,7 +93,7 @@ Wanted wanted_patches(const PatchSpec& spec, std::size_t images) {
     return wanted;
 }
 
-/// No more pictures than this are read.
+/// The number of pictures to read at most.
 std::size_t most_images(const PatchSpec& spec) {
     const std::size_t asked =
         images_for(spec.train.value_or(0), spec) + images_for(spec.test.value_or(0), spec);
@@ -131,7 +131,7 @@ Draw draw_from(const std::vector<fs::path>& pictures, const fs::path& folder, co
     return draw;
 }
 
-/// What to do about it depends on why there are so few.
+/// The hint depends on why there are too few pictures.
 std::string too_few_hint(const std::vector<fs::path>& pictures, std::size_t usable,
                          const std::vector<std::string>& skipped) {
     if (pictures.empty()) return "set PatchSpec::folder to a folder of JPEG or PNG pictures";
@@ -167,8 +167,8 @@ PatchSet draw_patches(const PatchSpec& spec, std::uint64_t seed) {
                                                           set.skipped.size(), set.skipped.back())),
             too_few_hint(pictures, draw.images, set.skipped));
 
-    // Patches in any order; but by image, those to train on come before the others and picture by
-    // picture, so that the last rows can be kept back for validation.
+    // Patches are shuffled. When split by image, the training patches are in the order of their
+    // pictures, so that the last rows, kept for validation, are of other pictures.
     std::vector<std::uint32_t> rows =
         Stream(seed, Purpose::split, 1).permutation(draw.images * spec.per_image);
     std::size_t border = wanted.train;

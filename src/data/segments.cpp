@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Row numbers of both sides, in the order in which they are used.
+/// Row numbers of the training set and of the test set, in the order in which they are used.
 struct Split {
     std::vector<std::uint32_t> train, test;
     std::size_t train_recordings = 0, test_recordings = 0;
@@ -49,8 +49,8 @@ std::vector<std::vector<std::uint32_t>> recordings_of(const Batch& ids, Stream s
     return mixed;
 }
 
-/// Whole recordings to train until there are enough rows, the others to test. What is over on
-/// either side is left out, so that the numbers are those asked for.
+/// Whole recordings to train until there are enough rows, the others to test. With `exact`, surplus
+/// rows are left out on both sides.
 Split split_recordings(const Batch& ids, const Wanted& wanted, bool exact, Stream stream) {
     Split split;
     for (const auto& rows : recordings_of(ids, stream)) {
@@ -61,9 +61,9 @@ Split split_recordings(const Batch& ids, const Wanted& wanted, bool exact, Strea
     }
     if (exact && split.train.size() > wanted.train) split.train.resize(wanted.train);
     if (exact && split.test.size() > wanted.test) split.test.resize(wanted.test);
-    // To train on, recordings stay whole and one after the other, so that the last rows can be
-    // kept back for validation without segments of the same recording before them. What is shown
-    // of the test should not all be of one.
+    // Training recordings stay in one piece, so that the last rows, kept for validation, are of
+    // other recordings. Test segments are shuffled, so that the first ones, which reports show,
+    // differ.
     std::vector<std::uint32_t> mixed;
     for (const std::uint32_t at : stream.permutation(split.test.size()))
         mixed.push_back(split.test[at]);
@@ -81,7 +81,7 @@ Split split_rows(std::size_t rows, const Wanted& wanted, Stream stream) {
 
 Batch read_ids(const std::string& file, std::size_t rows, const std::string& of) {
     Batch ids = read_array(file);
-    // A list of ids is one row to a reader of arrays.
+    // read_array gives a 1-D list of ids as one row.
     if (ids.rows() == 1 && ids.cols() == rows && rows > 1) {
         Batch column(rows, 1);
         std::copy(ids.values().begin(), ids.values().end(), column.data());
@@ -154,7 +154,7 @@ void find_segments(SegmentSpec& spec) {
         fail_usage(fmt::format("artefact '{}' is looked for in a folder", spec.artefact),
                    "set SegmentSpec::folder to it, or SegmentSpec::artefact to a file");
     spec.artefact = in_folder(name + "_all_epochs.npy");
-    // Where the segments are missing too, that is told first, by who reads them.
+    // When the segments are missing too, read_segments reports them first.
     if (!fs::exists(spec.artefact) && fs::exists(array_file(spec.clean)))
         fail_io(fmt::format("cannot open '{}': there is no such file", spec.artefact),
                 "set SegmentSpec::artefact to a file of artefacts, or to \"none\" to do without");

@@ -102,7 +102,7 @@ ZipEntry read_directory_entry(std::string_view directory, std::uint64_t& at,
     return entry;
 }
 
-/// The packed bytes of an entry, found through its own header, which must tell the same name.
+/// The packed bytes of an entry, found through its own header, which must have the same name.
 std::string_view packed_bytes(std::string_view archive, const ZipEntry& entry,
                               const std::string& where) {
     if (entry.encrypted)

@@ -10,8 +10,8 @@
 
 namespace pibinn {
 
-/// A file inside a zip archive, as the archive's directory tells it. Nothing of it is believed
-/// before the content was read.
+/// A file inside a zip archive, as the archive's directory lists it. Reading the content checks all
+/// of it.
 struct ZipEntry {
     std::string name;
     std::uint16_t method = 0;  ///< 0 stored, 8 deflated

@@ -16,12 +16,13 @@ namespace {
 constexpr NameTable<OperatorEnsemble, 2> kNames{
     {{OperatorEnsemble::gaussian, "gaussian"}, {OperatorEnsemble::rademacher, "rademacher"}}};
 
-/// Batches come from the user's files, so a misfit here is the user's to hear of.
+/// Batches come from the user's files, so batches that do not fit are input errors.
 void require_batches(const Structure& s, ConstBatchView x, ConstBatchView y) {
     if (x.cols != s.cols() || y.cols != s.rows())
-        fail_input(fmt::format("expected {} entries a signal and {} a measurement, got {} and {}",
-                               s.cols(), s.rows(), x.cols, y.cols),
-                   "one signal or measurement per row must fit the operator");
+        fail_input(
+            fmt::format("expected {} entries per signal and {} per measurement, got {} and {}",
+                        s.cols(), s.rows(), x.cols, y.cols),
+            "one signal or measurement per row must fit the operator");
     if (x.rows != y.rows)
         fail_input(fmt::format("{} signals but {} measurements", x.rows, y.rows),
                    "row i of one must belong to row i of the other");
@@ -60,9 +61,11 @@ Operator Operator::random(const Structure& s, OperatorEnsemble ensemble, std::ui
                                                ? deviation * stream.normal()
                                                : (stream.bernoulli(0.5) ? deviation : -deviation));
     };
-    for (const Block& b : s.diagonal()) fill(b.first_link, b.first_link + b.rows * b.cols, b.rows);
-    for (std::size_t j = 0; j + 1 < s.offsets().size(); ++j)
-        fill(s.offsets()[j], s.offsets()[j + 1], s.offsets()[j + 1] - s.offsets()[j]);
+    for (const Block& b : s.parts())
+        for (std::size_t j = 0; j < b.cols; ++j) {
+            const std::size_t begin = b.column_begin(j), end = b.column_begin(j + 1);
+            fill(b.first_link + begin, b.first_link + end, end - begin);
+        }
     return {s, std::move(values)};
 }
 
@@ -112,6 +115,11 @@ Operator Operator::from_sparse(MatrixView<const float> a) {
     }
     return {Structure::mask(a.rows, a.cols, std::move(offsets), std::move(rows)),
             std::move(values)};
+}
+
+Operator Operator::from_sparse(const SparseMatrix& a) {
+    return {Structure::mask(a.rows, a.cols, a.offsets, a.row_indices),
+            AlignedBuffer<float>(a.values.begin(), a.values.end())};
 }
 
 void Operator::apply(ConstBatchView x, BatchView y, ThreadPool& pool) const {

@@ -17,7 +17,7 @@ using Shapes = std::vector<std::pair<std::size_t, std::size_t>>;
 
 constexpr std::size_t kMostNamed = 5;
 
-/// Columns that some row sees together, as a forest whose roots name the components.
+/// Columns that share a row, as a forest whose roots name the components.
 class Components {
 public:
     explicit Components(std::size_t columns) : parent_(columns), count_(columns) {
@@ -42,7 +42,7 @@ private:
     std::size_t count_;
 };
 
-/// What one reading of the matrix leaves: it may be large, so it is read row by row and once.
+/// What one pass over the matrix collects. The matrix may be large, so there is one pass, by rows.
 struct Scan {
     explicit Scan(MatrixView<const float> a)
         : components(a.cols), first(a.rows), last(a.rows), per_column(a.cols) {
@@ -71,7 +71,7 @@ struct Scan {
     bool one_magnitude = true;
 };
 
-/// Refuses what no network can recover or use, naming the first few.
+/// Refuses empty rows or columns and names the first few.
 void refuse_empty(const char* noun, const std::vector<std::size_t>& empty, const char* hint) {
     if (empty.empty()) return;
     std::string names;

@@ -59,6 +59,9 @@ Operator join_blocks(const std::vector<std::string>& files) {
 }  // namespace
 
 Operator load_operator(const std::string& file, StructureKind structure, std::size_t repeat) {
+    if (structure == StructureKind::mask)
+        if (const auto sparse = read_sparse_array(file))
+            return named(file, [&] { return Operator::from_sparse(*sparse); });
     const Batch a = read_matrix(file);
     switch (structure) {
         case StructureKind::dense:

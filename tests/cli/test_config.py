@@ -94,8 +94,8 @@ def test_shapes_of_the_problem(sets, shape, tmp_path):
 
 
 def test_support_and_density(tmp_path):
-    succeed("sample", "--set", "problem.support=[1, 4]", "--out", tmp_path)
-    x = load(tmp_path / "x_test.npy")
+    succeed("sample", "--set", "problem.support=[1, 4]", "--out", tmp_path / "fixed")
+    x = load(tmp_path / "fixed" / "x_test.npy")
     assert set(np.nonzero(x)[1]) == {1, 4}
     succeed("sample", "--set", "problem.density=0.5", "--out", tmp_path)
     assert abs(np.mean(load(tmp_path / "x_test.npy") != 0) - 0.5) < 0.02

@@ -3,12 +3,14 @@
 import json
 import resource
 import struct
+import subprocess
 import zlib
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from conftest import SHORT, load, refuse, run, sets, succeed, tree
+from conftest import PROGRAM, SHORT, load, refuse, run, sets, succeed, tree
 
 MODEL = "model.safetensors"
 
@@ -76,6 +78,142 @@ def test_a_mat_that_lies_or_is_cut_is_refused(work):
 def test_a_csv_that_does_not_fit_is_refused(text, word, work):
     (work / "bad.csv").write_text(text)
     assert word in refuse("recover", MODEL, "--in", "bad.csv", "--out", "o.npy", cwd=work)
+
+
+# -- written ---------------------------------------------------------------------------------------
+
+def mat5_single(content):
+    """Name and numbers of a MATLAB file of one matrix of singles, by the letter of the format."""
+    assert content[124:128] == b"\x00\x01IM"
+
+    def element(at):
+        kind, length = struct.unpack("<II", content[at:at + 8])
+        if kind >> 16:  # up to 4 bytes stand beside a small tag
+            return kind & 0xFFFF, content[at + 4:at + 4 + (kind >> 16)], at + 8
+        return kind, content[at + 8:at + 8 + length], at + 8 + -(-length // 8) * 8
+
+    kind, matrix, end = element(128)
+    assert kind == 14 and end == len(content) and len(matrix) % 8 == 0
+    (flags_kind, flags, at), kinds = element(136), []
+    assert (flags_kind, flags) == (6, struct.pack("<II", 7, 0))
+    for _ in range(3):
+        kind, data, at = element(at)
+        kinds.append((kind, data))
+    (dims_kind, dims), (name_kind, name), (data_kind, data) = kinds
+    assert (dims_kind, name_kind, data_kind) == (5, 1, 7) and at == len(content)
+    return name.decode(), np.frombuffer(data, "<f4").reshape(struct.unpack("<ii", dims), order="F")
+
+
+@pytest.mark.parametrize("verb", ["recover", "solve"])
+def test_outputs_of_every_format_hold_the_same_numbers(verb, work):
+    def write(place):
+        arguments = {"recover": [MODEL], "solve": ["--solver", "fista", "--operator", "A.npy"]}
+        text = succeed(verb, *arguments[verb], "--in", "y.npy", "--out", place, cwd=work)
+        assert place in text
+
+    for place in ("x_hat.npy", "x_hat.npz", "o.npz:signals", "x_hat.mat", "o.mat:signals",
+                  "x_hat.csv"):
+        write(place)
+    expected = load(work / "x_hat.npy")
+    np.testing.assert_array_equal(load(work / "x_hat.npz")["x_hat"], expected)
+    np.testing.assert_array_equal(load(work / "o.npz")["signals"], expected)
+    for file, name in (("x_hat.mat", "x_hat"), ("o.mat", "signals")):
+        found, values = mat5_single((work / file).read_bytes())
+        assert found == name
+        np.testing.assert_array_equal(values, expected)
+    np.testing.assert_array_equal(
+        np.loadtxt(work / "x_hat.csv", delimiter=",").astype("f4"), expected)
+    succeed("eval", MODEL, "--signals", "x_hat.mat", "--measurements", "y.npy", cwd=work)
+
+
+@pytest.mark.parametrize("out, word", [
+    ("x.txt", "does not end in .npy, .npz, .mat, .csv"), ("x.mat:3", "variable named '3'"),
+    ("none/x.mat", "none/x.mat"), ("x.csv:name", "does not end in"),
+])
+def test_an_output_that_no_format_writes_is_refused(out, word, work):
+    assert word in refuse("recover", MODEL, "--in", "y.npy", "--out", out, cwd=work)
+    assert word in refuse("solve", "--solver", "omp", "--operator", "A.npy", "--in", "y.npy",
+                          "--out", out, cwd=work)
+
+
+def test_a_stream_can_become_a_file_of_any_format(work):
+    raw = load(work / "y.npy").astype("<f4").tobytes()
+    succeed("recover", MODEL, "--in", "y.npy", "--out", "x.npy", cwd=work)
+    for place in ("s.npy", "s.npz", "s.mat", "s.csv"):
+        result = subprocess.run([str(PROGRAM), "recover", MODEL, "--in", "-", "--out", place],
+                                cwd=work, input=raw, capture_output=True, timeout=60)
+        assert result.returncode == 0, result.stderr
+        succeed("eval", MODEL, "--signals", place, "--measurements", "y.npy", cwd=work)
+    np.testing.assert_allclose(np.loadtxt(work / "s.csv", delimiter=","), load(work / "x.npy"),
+                               rtol=1e-5, atol=1e-6)
+
+
+def test_sample_writes_the_format_asked_for(tmp_path):
+    small = sets("problem.m=4", "problem.n=6", "problem.train=3", "problem.test=2")
+    for name in ("npy", "npz", "mat", "csv"):
+        assert f"A.{name}" in succeed("sample", *small, "--format", name, "--out", name,
+                                      cwd=tmp_path)
+        assert len(tree(tmp_path / name)) == 5
+    a = load(tmp_path / "npy" / "A.npy")
+    np.testing.assert_array_equal(np.loadtxt(tmp_path / "csv" / "A.csv", delimiter=",", dtype="f4"),
+                                  a)
+    np.testing.assert_array_equal(mat5_single((tmp_path / "mat" / "A.mat").read_bytes())[1], a)
+    np.testing.assert_array_equal(load(tmp_path / "npz" / "A.npz")["A"], a)
+    line = refuse("sample", "--format", "cvs", "--out", "o", cwd=tmp_path)
+    assert "unknown format 'cvs'; did you mean 'csv'?" in line
+
+
+# -- sparse ----------------------------------------------------------------------------------------
+
+def save_csr(path, a, **changes):
+    """What scipy.sparse.save_npz writes of a csr matrix."""
+    rows, cols = np.nonzero(a)
+    members = {"format": np.array(b"csr"), "shape": np.array(a.shape), "data": a[rows, cols],
+               "indices": cols.astype("i4"),
+               "indptr": np.concatenate([[0], np.cumsum((a != 0).sum(1))]).astype("i4")}
+    np.savez_compressed(path, **{**members, **changes})
+
+
+def test_a_sparse_operator_of_scipy_gives_what_the_full_one_gives(tmp_path):
+    rng = np.random.default_rng(1)
+    a = rng.standard_normal((8, 12)) * (rng.random((8, 12)) < 0.4)
+    a[np.arange(8), np.arange(8)] = a[0, 8:] = 1
+    np.save(tmp_path / "A.npy", a)
+    save_csr(tmp_path / "S.npz", a)
+    np.save(tmp_path / "y.npy", rng.standard_normal((5, 12)) @ a.T)
+    for structure in ("dense", "mask"):
+        for operator in ("A.npy", "S.npz"):
+            succeed("solve", "--solver", "fista", "--structure", structure, "--operator", operator,
+                    "--in", "y.npy", "--out", f"{structure}-{operator}.npy", cwd=tmp_path)
+        np.testing.assert_array_equal(load(tmp_path / f"{structure}-S.npz.npy"),
+                                      load(tmp_path / f"{structure}-A.npy.npy"))
+    for operator in ("A.npy", "S.npz"):
+        succeed("init", *sets(f"problem.operator={operator}", "problem.structure=mask",
+                              "model.layers=2"), "--out", f"{operator}.safetensors", cwd=tmp_path)
+    assert (tmp_path / "A.npy.safetensors").read_bytes() == \
+        (tmp_path / "S.npz.safetensors").read_bytes()
+    for changes, word in (({"indices": np.full(5, 99)}, "indices has 5 numbers"),
+                          ({"shape": np.array([8, 4])}, "the matrix is 8 x 4"),
+                          ({"format": np.array(b"bsr")}, "format 'bsr'"),
+                          ({"format": np.array(3)}, "S.npz:format")):
+        save_csr(tmp_path / "S.npz", a, **changes)
+        for structure in ("dense", "mask"):
+            assert word in refuse("solve", "--solver", "omp", "--operator", "S.npz", "--structure",
+                                  structure, "--in", "y.npy", "--out", "o.npy", cwd=tmp_path)
+
+
+@pytest.mark.parametrize("layout", ["csr", "csc", "coo", "dia"])
+def test_a_file_that_scipy_wrote_is_read(layout, tmp_path):
+    """scipy 1.17 wrote them: scipy.sparse.save_npz(f, scipy.sparse.csr_matrix(a).asformat(f))."""
+    a = np.array([[0, 5, 0, 0], [0, 0, -4, 0], [1, 0, 2, 0.25]])
+    np.save(tmp_path / "A.npy", a)
+    np.save(tmp_path / "y.npy", np.array([[1, 2, 3], [-1, 0.5, 4]]))
+    file = Path(__file__).parent / "scipy" / f"{layout}.npz"
+    for structure in ("dense", "mask"):
+        for out, operator in (("a.npy", "A.npy"), ("b.npy", file)):
+            succeed("solve", "--solver", "omp", "--structure", structure, "--operator", operator,
+                    "--in", "y.npy", "--out", out, cwd=tmp_path)
+        np.testing.assert_array_equal(load(tmp_path / "b.npy"), load(tmp_path / "a.npy"))
 
 
 # -- in a basis -----------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from pictures import disc_picture, png_bytes
     ["recover", "model.safetensors", "--in", "y.npz:y", "--layers", "all", "--out", "y.npz"],
     ["solve", "--solver", "omp", "--operator", "A.npy", "--in", "y.npy", "--out", "A.npy"],
     ["solve", "--solver", "omp", "--operator", "A.npy", "--in", "y.npy", "--out", "y.npy"],
+    ["solve", "--solver", "omp", "--operator", "A.npy", "--in", "y.npz:y", "--out", "y.npz:x"],
     ["sample", *sets("problem.kind=arrays", "problem.operator=A.npy", "problem.x=x.npy"), "--out",
      "."],
 ])
@@ -20,6 +21,20 @@ def test_an_output_that_is_an_input_is_refused(arguments, work):
     (work / "link.npy").symlink_to("y.npy")
     np.savez(work / "y.npz", y=np.load(work / "y.npy"))
     assert "would overwrite the input" in refuse(*arguments, cwd=work)
+
+
+def test_sample_keeps_the_arrays_of_another(tmp_path):
+    small = sets("problem.m=4", "problem.n=6", "problem.train=3", "problem.test=2")
+    succeed("sample", *small, "--out", "data", cwd=tmp_path)
+    line = refuse("sample", *small, "--seed", "2", "--out", "data", cwd=tmp_path)
+    assert "'data' already holds A.npy; choose another --out" in line
+    # One of the files is enough to refuse, and another format has other files.
+    for name in ("A", "x_train", "y_train", "x_test"):
+        (tmp_path / "data" / f"{name}.npy").unlink()
+    assert "already holds y_test.npy" in refuse("sample", *small, "--out", "data", cwd=tmp_path)
+    succeed("sample", *small, "--format", "csv", "--out", "data", cwd=tmp_path)
+    assert "already holds A.csv" in refuse("sample", *small, "--format", "csv", "--out", "data",
+                                           cwd=tmp_path)
 
 
 def test_a_picture_and_the_one_beside_it_are_kept(tmp_path):

@@ -172,6 +172,15 @@ TEST(ArrayRows, NameTheRowOfTheFileInErrors) {
     EXPECT_NE(message_of([&] { rows.read(15, 8); }).find("row 20, column 1"), std::string::npos);
 }
 
+TEST(ArrayRows, BeyondTheArrayAreTheCallersMistake) {
+    const TestFolder folder;
+    write_npy(folder / "c.npy", some_numbers(5, 4));
+    ArrayRows rows((folder / "c.npy").string());
+    EXPECT_NE(message_of([&] { rows.read(3, 3); }).find("rows 3 to 6 of an array of 5 rows"),
+              std::string::npos);
+    EXPECT_NE(message_of([&] { rows.read(6, 0); }).find("rows 6 to 6"), std::string::npos);
+}
+
 TEST(NpyWriter, LeavesNothingWithoutAllRows) {
     const TestFolder folder;
     {

@@ -154,5 +154,30 @@ TEST(Mosaic, OfOverlappingPatchesIsThePicture) {
     EXPECT_EQ(patch_places(17, 8, 4), (std::vector<std::size_t>{0, 4, 8, 9}));
 }
 
+TEST(Patches, AShapeThatDoesNotFitIsTheCallersMistake) {
+    const auto kind_of = [](auto&& work) {
+        try {
+            work();
+        } catch (const Error& error) {
+            return error.kind();
+        }
+        return ErrorKind::failed;
+    };
+    EXPECT_EQ(kind_of([] { patch_places(7, 8, 4); }), ErrorKind::usage);
+    EXPECT_EQ(kind_of([] { patch_places(8, 8, 0); }), ErrorKind::usage);
+    PatchMosaic mosaic(8, 9, 4);
+    const std::vector<float> patch(16, 0.5F);
+    mosaic.add(4, 5, patch);
+    EXPECT_EQ(kind_of([&] { mosaic.add(5, 5, patch); }), ErrorKind::usage);
+    EXPECT_EQ(kind_of([&] { mosaic.add(4, 6, patch); }), ErrorKind::usage);
+    EXPECT_EQ(kind_of([&] { mosaic.add(0, 0, std::span(patch).first(15)); }), ErrorKind::usage);
+    PatchSpec spec;
+    spec.side = 0;
+    EXPECT_EQ(kind_of([&] { draw_patches(spec, 1); }), ErrorKind::usage);
+    const std::vector<Image> images{Image(2, 3), Image(3, 3)};
+    EXPECT_EQ(kind_of([&] { side_by_side(images); }), ErrorKind::usage);
+    EXPECT_EQ(kind_of([&] { side_by_side({}); }), ErrorKind::usage);
+}
+
 }  // namespace
 }  // namespace pibinn

@@ -150,9 +150,9 @@ TEST(Operator, RefusesBatchesThatDoNotFit) {
     const Operator op =
         Operator::random(Structure::repeated(2, 3, 2), OperatorEnsemble::gaussian, 9);
     EXPECT_EQ(refusal([&] { op.apply(Batch(1, 5), pool); }),
-              "expected 6 entries a signal and 4 a measurement, got 5 and 4");
+              "expected 6 entries per signal and 4 per measurement, got 5 and 4");
     EXPECT_EQ(refusal([&] { op.adjoint(Batch(1, 3), pool); }),
-              "expected 6 entries a signal and 4 a measurement, got 6 and 3");
+              "expected 6 entries per signal and 4 per measurement, got 6 and 3");
     Batch y(3, 4);
     EXPECT_EQ(refusal([&] { op.apply(Batch(2, 6), y, pool); }), "2 signals but 3 measurements");
     const Batch wide(3, 8);
@@ -179,6 +179,30 @@ TEST(OperatorEnsemble, IsNamedAsInTheConfiguration) {
     for (const char* name : {"gaussian", "rademacher"})
         EXPECT_EQ(to_string(parse_operator_ensemble(name)), name);
     EXPECT_EQ(refusal([] { parse_operator_ensemble("gausian"); }), "unknown operator 'gausian'");
+}
+
+TEST(Operator, OfASparseMatrixIsThatOfTheFullOne) {
+    // Entries in any order; two of one place are added up, and zeros are left out.
+    const SparseMatrix sparse = SparseMatrix::from_entries(
+        3, 2, {{2, 1, 7}, {0, 0, 1.5}, {1, 1, 0}, {0, 0, 1}, {1, 0, -1}, {2, 1, -3}}, "A");
+    const Operator op = Operator::from_sparse(sparse);
+    const Operator full = Operator::from_sparse(sparse.to_dense("A"));
+    EXPECT_EQ(op.structure(), full.structure());
+    EXPECT_EQ(op.structure().links(), 3u);
+    EXPECT_EQ(op.to_dense(), full.to_dense());
+    EXPECT_EQ(op.to_dense()(2, 1), 4.0F);
+    EXPECT_EQ(op.to_dense()(0, 0), 2.5F);
+}
+
+TEST(SparseMatrix, RefusesEntriesBeyondItsShape) {
+    using Entries = std::vector<SparseEntry>;
+    const auto of = [](std::size_t m, std::size_t n, Entries entries) {
+        return refusal([&] { SparseMatrix::from_entries(m, n, std::move(entries), "A"); });
+    };
+    EXPECT_NE(of(3, 2, {{3, 1, 7}}).find("row 3, column 1 of 3 x 2"), std::string::npos);
+    EXPECT_NE(of(3, 2, {{1, 2, 7}}).find("row 1, column 2"), std::string::npos);
+    EXPECT_NE(of(3, 2, {{1, 1, 1e39}}).find("1e+39 at row 1, column 1"), std::string::npos);
+    EXPECT_NE(of(1U << 30U, 2, {{1, 1, 1}}).find("1073741824 x 2"), std::string::npos);
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
-#include "data/csv.hpp"
-
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <string_view>
@@ -9,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/file.hpp"
+#include "data/array_format.hpp"
 #include "data/bytes.hpp"
 #include "pibinn/error.hpp"
 
@@ -24,7 +24,8 @@ std::string_view trimmed(std::string_view text) {
     return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
 }
 
-/// The cells of a line: parted by ; where there is one, else by commas, else by space.
+/// The cells of a line: separated by semicolons if it has one, otherwise by commas, otherwise by
+/// space.
 std::vector<std::string_view> cells_of(std::string_view line) {
     const char mark = line.find(';') != std::string_view::npos   ? ';'
                       : line.find(',') != std::string_view::npos ? ','
@@ -53,11 +54,10 @@ bool parse(std::string_view cell, double& value) {
     return error == std::errc{} && stop == end && !cell.empty();
 }
 
-}  // namespace
-
-Batch read_csv(const std::filesystem::path& path) {
-    const std::string text = read_file(path);
-    const std::string where = path.string();
+/// Numbers as text, one row per line, separated by commas, semicolons, tabs or spaces. Empty lines
+/// and those that start with # are passed over, and so is a first line of names.
+Batch read_csv(const std::string& where) {
+    const std::string text = read_file(where);
     std::vector<float> values;
     std::size_t rows = 0, cols = 0, number = 0;
     bool named = false;
@@ -85,7 +85,7 @@ Batch read_csv(const std::filesystem::path& path) {
             if (!parse(cell, value))
                 fail_input(
                     fmt::format("'{}' line {}: {} is not a number", where, number, shown(cell)),
-                    "write numbers with a point, such as 0.25, parted by commas");
+                    "write numbers with a point, such as 0.25, separated by commas");
             values.push_back(static_cast<float>(value));
             if (!std::isfinite(values.back()))
                 fail_input(fmt::format("'{}' line {}: {} is not a finite float32", where, number,
@@ -98,5 +98,52 @@ Batch read_csv(const std::filesystem::path& path) {
     std::copy(values.begin(), values.end(), batch.data());
     return batch;
 }
+
+/// Rows as lines with commas, every number in the shortest form that gives the same float32 again.
+class CsvWriter final : public RowWriter {
+public:
+    explicit CsvWriter(const NewArray& array) : file_(array.file), cols_(array.cols) {}
+
+    void write(ConstBatchView rows) override {
+        if (rows.cols != cols_)
+            fail_usage(fmt::format("expected rows of {} numbers, got {}", cols_, rows.cols),
+                       "every row of an array has the same length");
+        std::string lines;
+        for (std::size_t i = 0; i < rows.rows; ++i) {
+            for (std::size_t j = 0; j < rows.cols; ++j) {
+                std::array<char, 32> digits;
+                const auto end = std::to_chars(digits.begin(), digits.end(), rows(i, j)).ptr;
+                if (j > 0) lines += ',';
+                lines.append(digits.begin(), end);
+            }
+            lines += '\n';
+            if (lines.size() < kLinesBytes) continue;
+            file_.write(lines);
+            lines.clear();
+        }
+        file_.write(lines);
+    }
+    void commit() override { file_.commit(); }
+
+private:
+    static constexpr std::size_t kLinesBytes = 1U << 20U;
+
+    AtomicFile file_;
+    std::size_t cols_;
+};
+
+}  // namespace
+
+extern const ArrayFormat csv_format;
+const ArrayFormat csv_format{
+    .suffix = ".csv",
+    .named = false,
+    .read = [](const std::string& file, const std::string&) { return read_csv(file); },
+    .read_sparse = nullptr,
+    .open = nullptr,
+    .create = [](const NewArray& array) -> std::unique_ptr<RowWriter> {
+        return std::make_unique<CsvWriter>(array);
+    },
+    .require_name = nullptr};
 
 }  // namespace pibinn

@@ -1,5 +1,3 @@
-#include "data/mat.hpp"
-
 #include <cmath>
 #include <memory>
 #include <mutex>
@@ -12,14 +10,16 @@
 
 #include "core/file.hpp"
 #include "core/names.hpp"
+#include "data/array_format.hpp"
 #include "data/bytes.hpp"
+#include "data/mat_writer.hpp"
 #include "pibinn/error.hpp"
 
 namespace pibinn {
 
 namespace {
 
-// zlib makes at most 1032 bytes of one: an array that claims more than its file can hold is a lie.
+// zlib expands a byte to at most 1032: an array that claims more than its file can hold is damaged.
 constexpr double kMostExpansion = 1040;
 
 struct MatCloser {
@@ -29,8 +29,8 @@ struct MatCloser {
 using MatFile = std::unique_ptr<mat_t, MatCloser>;
 using Variable = std::unique_ptr<matvar_t, MatCloser>;
 
-/// What matio dislikes it prints on the standard error stream, and goes on with zeros. Here it is
-/// kept, and is an error.
+/// matio prints its warnings on the standard error stream and goes on with zeros. Here the last one
+/// is kept, and becomes an error.
 thread_local std::string complaint;
 
 void keep_complaint(int level, char* text) {
@@ -44,7 +44,7 @@ void require_no_complaint(const std::string& where) {
                    "copy or save the file again");
 }
 
-/// Compressed data carry a checksum at their end, which matio does not look at.
+/// Compressed data end with a checksum, which matio does not check.
 bool inflates(std::string_view data) {
     z_stream stream{};
     if (inflateInit(&stream) != Z_OK) return false;
@@ -61,8 +61,8 @@ bool inflates(std::string_view data) {
     return status == Z_STREAM_END;
 }
 
-/// A file of version 5 is a row of elements, each with its kind and length before it. matio reads
-/// what is missing at the end as zeros without a word, hence this walk before it.
+/// A file of version 5 is a list of elements, each after its kind and length. matio silently reads
+/// missing bytes at the end as zeros, so the list is checked first.
 void require_whole(const std::filesystem::path& path) {
     constexpr std::uint64_t header = 128;
     constexpr std::uint32_t compressed = 15;
@@ -165,8 +165,8 @@ void require_numbers(const matvar_t& info, const std::filesystem::path& path,
                    "save a matrix with one signal per row: reshape(x, size(x, 1), [])");
     const double numbers = static_cast<double>(info.dims[0]) * static_cast<double>(info.dims[1]);
     const auto bytes = static_cast<double>(std::filesystem::file_size(path));
-    // A sparse matrix is small in the file and full here: 2^28 numbers are a gigabyte.
-    if (numbers > (info.class_type == MAT_C_SPARSE ? 268435456.0 : kMostExpansion * bytes))
+    // A sparse matrix holds more numbers than its file; SparseMatrix has limits of its own.
+    if (info.class_type != MAT_C_SPARSE && numbers > kMostExpansion * bytes)
         fail_input(fmt::format("'{}' claims {} x {} numbers, more than its file can hold", where,
                                info.dims[0], info.dims[1]),
                    "the file is damaged, or the matrix too large");
@@ -208,51 +208,82 @@ void set(Batch& batch, std::size_t i, std::size_t j, double value, const std::st
             "replace NaN and infinite values, scale large ones down");
 }
 
-void fill_sparse(const matvar_t& variable, Batch& batch, const std::string& where) {
+SparseMatrix sparse_matrix(const matvar_t& variable, const std::string& where) {
     const auto& sparse = *static_cast<const mat_sparse_t*>(variable.data);
-    const bool sound = sparse.njc == batch.cols() + 1 && sparse.nir >= sparse.ndata;
-    for (std::size_t j = 0; sound && j < batch.cols(); ++j)
-        for (std::size_t k = sparse.jc[j]; k < sparse.jc[j + 1] && k < sparse.ndata; ++k) {
-            if (sparse.ir[k] >= batch.rows())
-                fail_input(fmt::format("'{}' has an entry in row {} of {}", where, sparse.ir[k],
-                                       batch.rows()),
-                           "the file is damaged: save it again");
-            set(batch, sparse.ir[k], j, number_at(sparse.data, variable.data_type, k, where),
-                where);
-        }
-    if (!sound) fail_input(fmt::format("'{}' is a damaged sparse matrix", where), "save it again");
+    const std::size_t rows = variable.dims[0], cols = variable.dims[1];
+    if (sparse.njc != cols + 1 || sparse.nir < sparse.ndata)
+        fail_input(fmt::format("'{}' is a damaged sparse matrix", where), "save it again");
+    std::vector<SparseEntry> entries;
+    for (std::size_t j = 0; j < cols; ++j)
+        for (std::size_t k = sparse.jc[j]; k < sparse.jc[j + 1] && k < sparse.ndata; ++k)
+            entries.push_back({sparse.ir[k], static_cast<std::uint32_t>(j),
+                               number_at(sparse.data, variable.data_type, k, where)});
+    return SparseMatrix::from_entries(rows, cols, std::move(entries), where);
 }
 
-}  // namespace
+/// A variable that was read and checked, and its place as errors show it.
+struct Found {
+    Variable variable;
+    std::string where;
 
-Batch read_mat(const std::filesystem::path& path, const std::string& name) {
+    bool empty() const { return variable->dims[0] == 0 || variable->dims[1] == 0; }
+    bool sparse() const { return variable->class_type == MAT_C_SPARSE; }
+};
+
+Found find_variable(const std::string& path, const std::string& name) {
     const MatFile file = open_mat(path);
-    const std::string chosen = choose(file.get(), path.string(), name);
-    const std::string where = path.string() + ":" + escaped(chosen);
+    const std::string chosen = choose(file.get(), path, name);
+    Found found{nullptr, path + ":" + escaped(chosen)};
+    const std::string& where = found.where;
     {
         const Variable info(Mat_VarReadInfo(file.get(), chosen.c_str()));
         if (!info) fail_input(fmt::format("'{}' cannot be read", where), "save it again");
         require_numbers(*info, path, where);
     }
-    const Variable variable(Mat_VarRead(file.get(), chosen.c_str()));
+    found.variable.reset(Mat_VarRead(file.get(), chosen.c_str()));
     require_no_complaint(where);
-    if (!variable || variable->rank != 2)
+    if (!found.variable || found.variable->rank != 2)
         fail_input(fmt::format("'{}' cannot be read", where), "the file is damaged: save it again");
-    Batch batch(variable->dims[0], variable->dims[1]);
-    if (batch.size() == 0) return batch;
-    if (!variable->data) fail_input(fmt::format("'{}' holds no numbers", where), "save it again");
-    if (variable->class_type == MAT_C_SPARSE) {
-        fill_sparse(*variable, batch, where);
-        return batch;
-    }
-    if (variable->nbytes / Mat_SizeOf(variable->data_type) < batch.size())
-        fail_input(fmt::format("'{}' is truncated", where), "copy or save the file again");
+    if (!found.empty() && !found.variable->data)
+        fail_input(fmt::format("'{}' holds no numbers", where), "save it again");
+    return found;
+}
+
+/// One variable of a MATLAB file, version 5 to 7.3; without a name the only one it holds. Real
+/// numbers, full or sparse; anything else is an input error.
+Batch read_mat(const std::string& path, const std::string& name) {
+    const Found found = find_variable(path, name);
+    const matvar_t& variable = *found.variable;
+    if (found.empty()) return Batch(variable.dims[0], variable.dims[1]);
+    if (found.sparse()) return sparse_matrix(variable, found.where).to_dense(found.where);
+    Batch batch(variable.dims[0], variable.dims[1]);
+    if (variable.nbytes / Mat_SizeOf(variable.data_type) < batch.size())
+        fail_input(fmt::format("'{}' is truncated", found.where), "copy or save the file again");
     // MATLAB stores columns one after the other.
     for (std::size_t j = 0; j < batch.cols(); ++j)
         for (std::size_t i = 0; i < batch.rows(); ++i)
             set(batch, i, j,
-                number_at(variable->data, variable->data_type, j * batch.rows() + i, where), where);
+                number_at(variable.data, variable.data_type, j * batch.rows() + i, found.where),
+                found.where);
     return batch;
 }
+
+std::optional<SparseMatrix> read_sparse_mat(const std::string& path, const std::string& name) {
+    const Found found = find_variable(path, name);
+    if (!found.sparse() || found.empty()) return std::nullopt;
+    return sparse_matrix(*found.variable, found.where);
+}
+
+}  // namespace
+
+extern const ArrayFormat mat_format;
+const ArrayFormat mat_format{
+    .suffix = ".mat",
+    .named = true,
+    .read = read_mat,
+    .read_sparse = read_sparse_mat,
+    .open = nullptr,
+    .create = [](const NewArray& array) { return hold_rows(array, mat_most_bytes, save_mat); },
+    .require_name = require_mat_name};
 
 }  // namespace pibinn

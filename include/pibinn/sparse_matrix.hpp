@@ -1,0 +1,39 @@
+// room: problem
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "pibinn/matrix.hpp"
+
+namespace pibinn {
+
+/// One entry of a sparse matrix.
+struct SparseEntry {
+    std::uint32_t row = 0;
+    std::uint32_t col = 0;
+    double value = 0;
+};
+
+/// The non-zero entries of a matrix, column by column: those of column j have the numbers
+/// offsets[j] .. offsets[j + 1] - 1, in the order of their rows.
+struct SparseMatrix {
+    std::size_t rows = 0;
+    std::size_t cols = 0;
+    std::vector<std::uint32_t> offsets;
+    std::vector<std::uint32_t> row_indices;
+    std::vector<float> values;
+
+    /// Entries in any order. Those of one place are added up, and zeros are left out. An entry
+    /// beyond the shape or float32, and a shape far larger than its entries, are input errors that
+    /// name `where`.
+    static SparseMatrix from_entries(std::size_t rows, std::size_t cols,
+                                     std::vector<SparseEntry> entries, std::string_view where);
+
+    /// The whole matrix, zeros included. Over 2^28 numbers (1 GiB) are an input error.
+    Matrix<float> to_dense(std::string_view where) const;
+};
+
+}  // namespace pibinn

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "pibinn/matrix.hpp"
+#include "pibinn/sparse_matrix.hpp"
+
+// Every format of arrays, in the order in which users read of them. A new one is a file in
+// data/formats/ that defines NAME_format, and its name here.
+#define PIBINN_ARRAY_FORMATS(X) X(npy) X(npz) X(mat) X(csv)
+
+namespace pibinn {
+
+/// The rows of an array, read a few at a time.
+class RowReader {
+public:
+    virtual ~RowReader() = default;
+    virtual std::size_t rows() const = 0;
+    virtual std::size_t cols() const = 0;
+    /// Rows begin .. begin + count - 1, which are there.
+    virtual Batch read(std::size_t begin, std::size_t count) = 0;
+};
+
+/// An array file that is written a few rows at a time. Without commit() it does not appear.
+class RowWriter {
+public:
+    virtual ~RowWriter() = default;
+    virtual void write(ConstBatchView rows) = 0;
+    virtual void commit() = 0;
+};
+
+/// An array to be written.
+struct NewArray {
+    std::string file;
+    std::string name;  ///< in the file; empty for the format's choice
+    std::size_t cols = 0;
+    std::optional<std::size_t> rows = std::nullopt;  ///< where they are known before the end
+};
+
+/// What is particular to one format. Entries that are null say that it cannot do that.
+struct ArrayFormat {
+    std::string_view suffix;
+    bool named = false;  ///< a file holds several arrays: "x.npz:name"
+    /// The whole array; an empty name means the only one.
+    Batch (*read)(const std::string& file, const std::string& name) = nullptr;
+    /// The array if it is sparse.
+    std::optional<SparseMatrix> (*read_sparse)(const std::string& file,
+                                               const std::string& name) = nullptr;
+    /// Rows from a regular file, without holding all of them.
+    std::unique_ptr<RowReader> (*open)(const std::string& file) = nullptr;
+    std::unique_ptr<RowWriter> (*create)(const NewArray& array) = nullptr;
+    /// Refuses a name that an array in a file cannot have.
+    void (*require_name)(const std::string& file, const std::string& name) = nullptr;
+};
+
+std::span<const ArrayFormat* const> array_formats();
+
+/// A writer that holds all rows and gives them to `save` at commit(). Over `most_bytes` of them are
+/// a usage error that sends the user to .npy.
+std::unique_ptr<RowWriter> hold_rows(NewArray array, std::uint64_t most_bytes,
+                                     void (*save)(const NewArray&, ConstBatchView));
+
+/// The name of an array that has none of its own: that of its file.
+std::string name_from_file(const std::string& file);
+
+}  // namespace pibinn

@@ -1,0 +1,38 @@
+#include <array>
+
+#include "data/array_format.hpp"
+#include "data/scipy_sparse.hpp"
+#include "pibinn/npz.hpp"
+
+namespace pibinn {
+
+namespace {
+
+// Archives have no zip64 records here, which limits them to 4 GiB with their headers.
+constexpr std::uint64_t kMostBytes = 0xffff0000;
+
+void save_npz(const NewArray& array, ConstBatchView values) {
+    const std::string name = array.name.empty() ? name_from_file(array.file) : array.name;
+    write_npz(array.file, std::array{NpzArray{name, values}});
+}
+
+}  // namespace
+
+extern const ArrayFormat npz_format;
+const ArrayFormat npz_format{
+    .suffix = ".npz",
+    .named = true,
+    .read =
+        [](const std::string& file, const std::string& name) {
+            return name.empty() ? read_npz(file) : read_npz(file, name);
+        },
+    .read_sparse = [](const std::string& file,
+                      const std::string& name) -> std::optional<SparseMatrix> {
+        if (!name.empty()) return std::nullopt;
+        return read_scipy_sparse(open_npz(file));
+    },
+    .open = nullptr,
+    .create = [](const NewArray& array) { return hold_rows(array, kMostBytes, save_npz); },
+    .require_name = nullptr};
+
+}  // namespace pibinn

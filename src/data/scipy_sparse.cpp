@@ -1,0 +1,144 @@
+#include "data/scipy_sparse.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "data/bytes.hpp"
+#include "pibinn/error.hpp"
+
+namespace pibinn {
+
+namespace {
+
+// Members of such an archive, as scipy.sparse.save_npz writes them: format and shape always; data,
+// indices and indptr of csr and csc; data, row and col of coo; data and offsets of dia.
+constexpr std::string_view kFormats = "csr, csc, coo and dia";
+
+class Reader {
+public:
+    explicit Reader(const NpzArchive& archive) : archive_(archive) {
+        const std::vector<std::int64_t> shape = integers("shape");
+        if (shape.size() != 2 || shape[0] < 1 || shape[1] < 1 || shape[0] >= kMost ||
+            shape[1] >= kMost)
+            fail(fmt::format("its shape is ({})", fmt::join(shape, ", ")));
+        rows_ = static_cast<std::size_t>(shape[0]);
+        cols_ = static_cast<std::size_t>(shape[1]);
+    }
+
+    SparseMatrix read() const {
+        const std::string format = archive_.read_text("format");
+        std::vector<SparseEntry> entries;
+        if (format == "csr" || format == "csc")
+            entries = compressed(format == "csr");
+        else if (format == "coo")
+            entries = triplets();
+        else if (format == "dia")
+            entries = diagonals();
+        else
+            fail_input(fmt::format("'{}' is a sparse matrix of format {}; {} are read",
+                                   archive_.where, shown(format), kFormats),
+                       "save it as csr: scipy.sparse.save_npz(path, matrix.tocsr())");
+        return SparseMatrix::from_entries(rows_, cols_, std::move(entries), archive_.where);
+    }
+
+private:
+    static constexpr std::int64_t kMost = std::numeric_limits<std::uint32_t>::max();
+
+    [[noreturn]] void fail(const std::string& why) const {
+        fail_input(fmt::format("'{}' is a damaged sparse matrix: {}", archive_.where, why),
+                   "save it again with scipy.sparse.save_npz");
+    }
+    std::vector<std::int64_t> integers(std::string_view name) const {
+        return archive_.read_integers(name);
+    }
+    /// An index that is within the matrix, or an error.
+    std::uint32_t index(std::int64_t value, std::size_t length, std::string_view name) const {
+        if (value < 0 || static_cast<std::uint64_t>(value) >= length)
+            fail(fmt::format("{} has {}, but the matrix is {} x {}", name, value, rows_, cols_));
+        return static_cast<std::uint32_t>(value);
+    }
+    void require_equal(std::size_t a, std::size_t b, std::string_view what) const {
+        if (a != b) fail(fmt::format("{} has {} numbers, data {}", what, a, b));
+    }
+
+    /// csr: the entries of row i are those of indptr[i] .. indptr[i + 1] - 1; csc: of column i.
+    std::vector<SparseEntry> compressed(bool by_row) const {
+        const Batch data = archive_.read("data");
+        const std::vector<std::int64_t> indices = integers("indices");
+        const std::vector<std::int64_t> starts = integers("indptr");
+        const std::size_t lines = by_row ? rows_ : cols_;
+        require_equal(indices.size(), data.size(), "indices");
+        if (starts.size() != lines + 1)
+            fail(fmt::format("indptr has {} numbers for {} {}", starts.size(), lines,
+                             by_row ? "rows" : "columns"));
+        if (starts.front() != 0) fail(fmt::format("indptr starts with {}", starts.front()));
+        if (starts.back() > static_cast<std::int64_t>(data.size()))
+            fail(fmt::format("indptr ends at {} of {} entries", starts.back(), data.size()));
+        std::vector<SparseEntry> entries;
+        entries.reserve(data.size());
+        for (std::size_t i = 0; i < lines; ++i) {
+            if (starts[i + 1] < starts[i] || starts[i + 1] > starts.back())
+                fail(fmt::format("indptr goes from {} to {}", starts[i], starts[i + 1]));
+            for (auto k = static_cast<std::size_t>(starts[i]);
+                 k < static_cast<std::size_t>(starts[i + 1]); ++k) {
+                const auto line = static_cast<std::uint32_t>(i);
+                const std::uint32_t other = index(indices[k], by_row ? cols_ : rows_, "indices");
+                entries.push_back({by_row ? line : other, by_row ? other : line, data.data()[k]});
+            }
+        }
+        return entries;
+    }
+
+    std::vector<SparseEntry> triplets() const {
+        const Batch data = archive_.read("data");
+        const std::vector<std::int64_t> rows = integers("row");
+        const std::vector<std::int64_t> cols = integers("col");
+        require_equal(rows.size(), data.size(), "row");
+        require_equal(cols.size(), data.size(), "col");
+        std::vector<SparseEntry> entries;
+        entries.reserve(data.size());
+        for (std::size_t k = 0; k < data.size(); ++k)
+            entries.push_back(
+                {index(rows[k], rows_, "row"), index(cols[k], cols_, "col"), data.data()[k]});
+        return entries;
+    }
+
+    /// Row d of data is a diagonal: its number j stands in column j, at row j - offsets[d].
+    std::vector<SparseEntry> diagonals() const {
+        const Batch data = archive_.read("data");
+        const std::vector<std::int64_t> offsets = integers("offsets");
+        if (offsets.size() != data.rows())
+            fail(fmt::format("offsets has {} numbers for {} diagonals", offsets.size(),
+                             data.rows()));
+        std::vector<SparseEntry> entries;
+        for (std::size_t d = 0; d < data.rows(); ++d) {
+            if (offsets[d] < -kMost || offsets[d] > kMost)
+                fail(fmt::format("offsets has {}", offsets[d]));
+            for (std::size_t j = 0; j < std::min(data.cols(), cols_); ++j) {
+                const std::int64_t i = static_cast<std::int64_t>(j) - offsets[d];
+                if (i >= 0 && i < static_cast<std::int64_t>(rows_))
+                    entries.push_back(
+                        {static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(j), data(d, j)});
+            }
+        }
+        return entries;
+    }
+
+    const NpzArchive& archive_;
+    std::size_t rows_ = 0;
+    std::size_t cols_ = 0;
+};
+
+}  // namespace
+
+std::optional<SparseMatrix> read_scipy_sparse(const NpzArchive& archive) {
+    for (const char* name : {"format", "shape", "data"})
+        if (!archive.has(name)) return std::nullopt;
+    return Reader(archive).read();
+}
+
+}  // namespace pibinn
