@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "pibinn/error.hpp"
+#include "pibinn/synthetic_problem.hpp"
 #include "solvers/helpers.hpp"
 
 namespace pibinn {
