@@ -119,8 +119,8 @@ def test_a_folder_of_arrays_is_split_in_order(arrays):
     np.testing.assert_allclose(load(out / "x_test.npy"), x[8:], rtol=1e-6)
     np.testing.assert_allclose(load(out / "y_train.npy"), x[:8] @ a.T, atol=1e-5)
     succeed("sample", arrays / "c.toml", "--set", "problem.train=3", "--set", "problem.test=2",
-            "--out", out)
-    np.testing.assert_allclose(load(out / "x_test.npy"), x[3:5], rtol=1e-6)
+            "--out", arrays / "few")
+    np.testing.assert_allclose(load(arrays / "few" / "x_test.npy"), x[3:5], rtol=1e-6)
 
 
 def test_given_measurements_are_used(arrays):

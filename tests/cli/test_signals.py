@@ -1,6 +1,7 @@
 """Problems of recorded segments, contaminated by artefacts."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -47,6 +48,7 @@ def test_the_summary_and_the_report_tell_the_protocol(folder):
 
 
 def measured(folder, *options):
+    shutil.rmtree(folder / "set", ignore_errors=True)
     succeed("sample", *SIGNALS, *sets(*options), "--out", "set", cwd=folder)
     return {name: load(folder / "set" / f"{name}.npy") for name in ("A", "c_train", "y_train")}
 
