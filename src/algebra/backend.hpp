@@ -4,25 +4,24 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <vector>
+#include <string_view>
 
+#include "algebra/buffer.hpp"
 #include "algebra/quantiser.hpp"
 #include "pibinn/activation.hpp"
 #include "pibinn/matrix.hpp"
 #include "pibinn/structure.hpp"
+#include "pibinn/thread_pool.hpp"
 
 namespace pibinn {
 
-/// What one unrolled layer does beside its links (r_k, z_k, x_k).
-struct LayerScalars {
+/// What all layers of an unrolled network do alike (r_k, z_k, x_k).
+struct LayerSettings {
     Activation activation = Activation::soft;
     bool residual_threshold = false;  ///< theta_k mean|r_k| instead of theta_k
     bool momentum = false;            ///< beta counts
     bool onsager = false;             ///< omega counts
     float delta = 1;
-    float theta = 0;
-    float beta = 0;   ///< momentum
-    float omega = 0;  ///< Onsager
     /// Of a hard threshold, backward only: the jump at |z| = tau is taken for a ramp from
     /// (1 - w) tau to (1 + w) tau, w = ramp (1 - softening); 0 leaves it a jump, without gradient.
     float ramp = 0;
@@ -30,11 +29,14 @@ struct LayerScalars {
     float softening = 0;
 };
 
-struct LayerScalarGradients {
-    double theta = 0;
-    double beta = 0;
-    double omega = 0;
+/// The numbers of one layer: effective weights, one per link, and one of each other kind, or none
+/// where the network has none.
+template <class View>
+struct BasicLayerNumbers {
+    View weights, theta, beta, omega;
 };
+using LayerParameters = BasicLayerNumbers<ConstBufferView>;
+using LayerGradients = BasicLayerNumbers<BufferView>;
 
 /// The distance of one row from its target; what else a loss is made of goes into row weights.
 enum class RowLoss { squared, norm };
@@ -42,42 +44,44 @@ enum class RowLoss { squared, norm };
 /// What a gradient does with what stands where it goes.
 enum class Into { add, assign };
 
-/// A batch of rows on its way through the K layers of one block of links. Forward leaves what
-/// backward needs; a pass is used by one thread at a time and can be used again and again.
+/// A batch of rows on its way through the K layers of one block of links. Batches come from host
+/// memory and go back there; all else stays where the backend keeps it. Forward leaves what
+/// backward needs. One thread at a time uses a pass, again and again.
 class UnrolledPass {
 public:
     virtual ~UnrolledPass() = default;
 
     /// Starts a batch: x_0 = 0. At most the rows given at creation.
     virtual void start(ConstBatchView y) = 0;
-    /// Layer k = 1..K with effective weights `w` (one number a link).
-    virtual void forward(std::size_t k, const LayerScalars& scalars, std::span<const float> w) = 0;
-    /// x_k as rows x n, until the next layer has run.
-    virtual ConstBatchView x(std::size_t k) const = 0;
+    /// Layer k = 1..K.
+    virtual void forward(std::size_t k, const LayerSettings& settings,
+                         const LayerParameters& layer) = 0;
+    /// Copies x_k out, rows x n; until the next layer has run.
+    virtual void read_x(std::size_t k, BatchView to) const = 0;
 
     /// The loss summed over the rows at x_K against the targets, each row weighted; prepares
     /// backward.
     virtual double loss(RowLoss kind, ConstBatchView target,
                         std::span<const float> row_weights) = 0;
-    /// Layer k = K..1: puts the gradient of the weights into `dw`, returns that of the scalars.
-    virtual LayerScalarGradients backward(std::size_t k, const LayerScalars& scalars,
-                                          std::span<const float> w, std::span<float> dw,
-                                          Into into) = 0;
+    /// Layer k = K..1: puts the gradient of the weights where `into` says, and adds those of theta,
+    /// beta and omega.
+    virtual void backward(std::size_t k, const LayerSettings& settings,
+                          const LayerParameters& layer, const LayerGradients& gradients,
+                          Into into) = 0;
 };
 
-/// A batch of rows through fully connected layers x_k = H(x_{k-1} W_k).
+/// A batch of rows through fully connected layers x_k = H(x_{k-1} W_k). Layers have weights and
+/// theta alone.
 class LinearPass {
 public:
     virtual ~LinearPass() = default;
     virtual void start(ConstBatchView input) = 0;
-    virtual void forward(std::size_t k, Activation activation, float theta,
-                         std::span<const float> w) = 0;
-    virtual ConstBatchView x(std::size_t k) const = 0;
+    virtual void forward(std::size_t k, Activation activation, const LayerParameters& layer) = 0;
+    virtual void read_x(std::size_t k, BatchView to) const = 0;
     virtual double loss(RowLoss kind, ConstBatchView target,
                         std::span<const float> row_weights) = 0;
-    /// The gradient of the weights into `dw`; returns that of theta.
-    virtual double backward(std::size_t k, Activation activation, std::span<const float> w,
-                            std::span<float> dw, Into into) = 0;
+    virtual void backward(std::size_t k, Activation activation, const LayerParameters& layer,
+                          const LayerGradients& gradients, Into into) = 0;
 };
 
 struct AdamStep {
@@ -85,19 +89,32 @@ struct AdamStep {
     float beta1 = 0.9F;
     float beta2 = 0.999F;
     float epsilon = 1e-8F;
-    std::uint64_t step = 1;     ///< counts from 1, for the bias correction
-    float gradient_factor = 1;  ///< multiplies the gradient: clipping, averaging
+    std::uint64_t step = 1;  ///< counts from 1, for the bias correction
+    double clip = 0;         ///< largest norm of the gradient; 0 does not clip
 };
 
-/// The only interface behind which it matters where numbers live.
+/// What Adam moves and remembers: ranges of one length.
+struct AdamNumbers {
+    BufferView values;
+    ConstBufferView gradient;
+    BufferView first, second;
+};
+
+/// The only code that knows where numbers live. Everything that is done to parameters is one of its
+/// operations, so that networks and training are written once.
 class Backend {
 public:
     virtual ~Backend() = default;
 
+    /// Numbers that are all zero.
+    virtual std::unique_ptr<Buffer> allocate(std::size_t count) = 0;
+    virtual void upload(std::span<const float> from, BufferView to) = 0;
+    virtual void download(ConstBufferView from, std::span<float> to) const = 0;
+
     /// Rows a pass should be given at a time. Part of the result's rounding, hence fixed per
     /// backend.
     virtual std::size_t rows_per_pass() const = 0;
-
+    /// The pass copies the operator's values, one per link of the block.
     virtual std::unique_ptr<UnrolledPass> unrolled_pass(const Block& block,
                                                         std::span<const float> operator_values,
                                                         std::size_t layers, std::size_t rows) = 0;
@@ -105,23 +122,40 @@ public:
     virtual std::unique_ptr<LinearPass> linear_pass(std::span<const std::size_t> widths,
                                                     std::size_t rows) = 0;
 
-    /// Effective weights of one layer; `scale` is the global one, `scales` receives the layer's own
-    /// (one, or one a column) where the kind has such.
-    virtual void quantise(const Quantiser& quantiser, const Structure& structure,
-                          std::span<const float> latent, float scale, std::span<float> effective,
-                          std::span<float> scales) = 0;
-    virtual void adam(const AdamStep& step, std::span<float> values,
-                      std::span<const float> gradient, std::span<float> first,
-                      std::span<float> second) = 0;
+    virtual void copy(ConstBufferView from, BufferView to) = 0;
+    virtual void fill(float value, BufferView values) = 0;
+    /// values *= factor
+    virtual void multiply(float factor, BufferView values) = 0;
+    /// values = max(values, least)
+    virtual void keep_at_least(float least, BufferView values) = 0;
     /// mean += share (values - mean)
-    virtual void average(float share, std::span<const float> values, std::span<float> mean) = 0;
-    /// total += part
-    virtual void add(std::span<const float> part, std::span<float> total) = 0;
-    virtual double squared_norm(std::span<const float> values) = 0;
-    /// Straight-through gradient of a global scale: <dw, sign(latent)>.
-    virtual double dot_signs(std::span<const float> gradient, std::span<const float> latent) = 0;
+    virtual void average(float share, ConstBufferView values, BufferView mean) = 0;
+    /// total = the sum of the parts, in their order
+    virtual void sum(std::span<const ConstBufferView> parts, BufferView total,
+                     ThreadPool& pool) = 0;
+    virtual double squared_norm(ConstBufferView values) = 0;
+
+    virtual void adam(const AdamStep& step, const AdamNumbers& numbers) = 0;
+    /// A step of the logarithm of one positive number v: d loss / d log(v) = v d loss / d v.
+    virtual void adam_of_logarithm(const AdamStep& step, const AdamNumbers& number) = 0;
+
+    /// Effective weights of one layer; `global_scale` is one number, or empty where the quantiser
+    /// has none.
+    virtual void quantise(const Quantiser& quantiser, const Structure& structure,
+                          ConstBufferView latent, ConstBufferView global_scale,
+                          BufferView effective) = 0;
+    /// The straight-through gradient of a global scale: the sum over the layers of
+    /// <dw, sign(latent)>.
+    virtual void scale_gradient(std::span<const ConstBufferView> weight_gradients,
+                                std::span<const ConstBufferView> latents, BufferView gradient) = 0;
+    /// The prox of `strength` sum min(|w - level|, |w + level|): each weight moves towards its
+    /// nearer level by `strength`, never past it. `level` is one number.
+    virtual void move_towards_levels(ConstBufferView level, float strength, BufferView weights) = 0;
 };
 
 std::unique_ptr<Backend> make_cpu_backend();
+
+/// By the name of a device, "cpu" or "cuda". Refuses one that this build does not have.
+std::unique_ptr<Backend> make_backend(std::string_view device);
 
 }  // namespace pibinn

@@ -12,29 +12,26 @@ void FullyConnectedNet::open_slots(std::size_t slots) {
         passes_.push_back(backend_.linear_pass(widths_, backend_.rows_per_pass()));
 }
 
-void FullyConnectedNet::forward_rows(std::size_t slot, const ParameterStore& effective,
-                                     ConstBatchView y, const Emit& emit) {
+void FullyConnectedNet::forward_rows(std::size_t slot, const DeviceParameters& effective,
+                                     ConstBatchView y, const Wanted& wanted) {
     LinearPass& pass = *passes_[slot];
     pass.start(y);
     for (std::size_t k = 1; k <= spec_.layers; ++k) {
-        const float theta = effective.theta().empty() ? 0.0F : effective.theta()[k - 1];
-        pass.forward(k, spec_.activation, theta, effective.weights(k));
-        emit(k, 0, pass.x(k));
+        pass.forward(k, spec_.activation, effective.layer(k, links(k)));
+        if (const BatchView to = wanted(k); to.rows > 0) pass.read_x(k, to);
     }
 }
 
-double FullyConnectedNet::gradient_rows(std::size_t slot, const ParameterStore& effective,
+double FullyConnectedNet::gradient_rows(std::size_t slot, const DeviceParameters& effective,
                                         ConstBatchView y, ConstBatchView target, RowLoss loss,
-                                        std::span<const float> weights, ParameterStore& gradient,
+                                        std::span<const float> weights, DeviceParameters& gradient,
                                         Into into) {
-    forward_rows(slot, effective, y, [](std::size_t, std::size_t, ConstBatchView) {});
+    forward_rows(slot, effective, y, [](std::size_t) { return BatchView(); });
     LinearPass& pass = *passes_[slot];
     const double total = pass.loss(loss, target, weights);
-    for (std::size_t k = spec_.layers; k >= 1; --k) {
-        const double dtheta =
-            pass.backward(k, spec_.activation, effective.weights(k), gradient.weights(k), into);
-        if (!gradient.theta().empty()) gradient.theta()[k - 1] += static_cast<float>(dtheta);
-    }
+    for (std::size_t k = spec_.layers; k >= 1; --k)
+        pass.backward(k, spec_.activation, effective.layer(k, links(k)),
+                      gradient.layer(k, links(k)), into);
     return total;
 }
 

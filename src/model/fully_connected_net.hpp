@@ -10,14 +10,17 @@ public:
     FullyConnectedNet(const NetworkSpec& spec, const Operator& op, Backend& backend);
 
 protected:
-    void forward_rows(std::size_t slot, const ParameterStore& effective, ConstBatchView y,
-                      const Emit& emit) override;
-    double gradient_rows(std::size_t slot, const ParameterStore& effective, ConstBatchView y,
+    void forward_rows(std::size_t slot, const DeviceParameters& effective, ConstBatchView y,
+                      const Wanted& wanted) override;
+    double gradient_rows(std::size_t slot, const DeviceParameters& effective, ConstBatchView y,
                          ConstBatchView target, RowLoss loss, std::span<const float> weights,
-                         ParameterStore& gradient, Into into) override;
+                         DeviceParameters& gradient, Into into) override;
     void open_slots(std::size_t slots) override;
 
 private:
+    /// All links of layer k.
+    const Block& links(std::size_t k) const { return layout_->structure(k).parts()[0]; }
+
     std::vector<std::size_t> widths_;
     std::vector<std::unique_ptr<LinearPass>> passes_;
 };

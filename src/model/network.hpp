@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "algebra/backend.hpp"
-#include "model/parameters.hpp"
+#include "model/device_parameters.hpp"
 #include "pibinn/network_spec.hpp"
 #include "pibinn/operator.hpp"
 #include "pibinn/thread_pool.hpp"
@@ -23,16 +23,23 @@ public:
     const std::shared_ptr<const ParameterLayout>& layout() const { return layout_; }
 
     /// x_K of every row of y. With `every_layer`, x_1 .. x_K go there too.
+    Batch recover_coefficients(const DeviceParameters& effective, ConstBatchView y,
+                               ThreadPool& pool, std::vector<Batch>* every_layer = nullptr);
+    /// The same for parameters on the host.
     Batch recover_coefficients(const ParameterStore& effective, ConstBatchView y, ThreadPool& pool,
                                std::vector<Batch>* every_layer = nullptr);
 
     /// The weighted loss summed over the rows, and its gradient by the effective parameters.
     /// In a `repeated` or `blocks` network the loss `norm` is that of each block.
+    double gradient(const DeviceParameters& effective, ConstBatchView y, ConstBatchView target,
+                    RowLoss loss, std::span<const float> row_weights, DeviceParameters& gradient,
+                    ThreadPool& pool);
+    /// The same for parameters on the host.
     double gradient(const ParameterStore& effective, ConstBatchView y, ConstBatchView target,
                     RowLoss loss, std::span<const float> row_weights, ParameterStore& gradient,
                     ThreadPool& pool);
 
-    /// What hard thresholds are taken for from now on (LayerScalars); at first both are 0.
+    /// What hard thresholds are taken for from now on (LayerSettings); at first both are 0.
     void set_ramp(double ramp, double softening) {
         ramp_ = static_cast<float>(ramp);
         softening_ = static_cast<float>(softening);
@@ -41,17 +48,17 @@ public:
 protected:
     Network(NetworkSpec spec, const Operator& op, Backend& backend);
 
-    /// One part of a batch in the working memory `slot`. `emit(k, first column, x_k)` is called
-    /// after each layer.
-    using Emit = std::function<void(std::size_t, std::size_t, ConstBatchView)>;
-    virtual void forward_rows(std::size_t slot, const ParameterStore& effective, ConstBatchView y,
-                              const Emit& emit) = 0;
+    /// Some rows of a batch in the working memory `slot`. `wanted(k)` says where x_k goes; a view
+    /// of no rows leaves it.
+    using Wanted = std::function<BatchView(std::size_t k)>;
+    virtual void forward_rows(std::size_t slot, const DeviceParameters& effective, ConstBatchView y,
+                              const Wanted& wanted) = 0;
     /// `into` is for the weights; the scalars are always added.
-    virtual double gradient_rows(std::size_t slot, const ParameterStore& effective,
+    virtual double gradient_rows(std::size_t slot, const DeviceParameters& effective,
                                  ConstBatchView y, ConstBatchView target, RowLoss loss,
-                                 std::span<const float> weights, ParameterStore& gradient,
+                                 std::span<const float> weights, DeviceParameters& gradient,
                                  Into into) = 0;
-    /// Makes working memory for slots [0, slots): one a thread, so that a thread's stays in its
+    /// Makes working memory for slots [0, slots): one per thread, so that a thread's stays in its
     /// cache.
     virtual void open_slots(std::size_t slots) = 0;
 
@@ -65,16 +72,20 @@ protected:
     float softening_ = 0;
 
 private:
-    /// Cuts rows into passes and deals them to a fixed number of lanes, each working through its
-    /// own in order: sums per lane do not depend on how many threads there are. Calls
-    /// task(lane, slot, begin, end).
-    using LaneTask = std::function<void(std::size_t, std::size_t, std::size_t, std::size_t)>;
-    void for_lanes(std::size_t rows, ThreadPool& pool, const LaneTask& task);
-    std::size_t lanes_for(std::size_t rows) const;
+    /// Cuts rows into passes and deals them to a fixed number of shards, each working through its
+    /// own in order: sums per shard do not depend on how many threads there are. Calls
+    /// task(shard, slot, begin, end).
+    using ShardTask = std::function<void(std::size_t, std::size_t, std::size_t, std::size_t)>;
+    void for_shards(std::size_t rows, ThreadPool& pool, const ShardTask& task);
+    std::size_t shards_for(std::size_t rows) const;
     MatrixView<const float> fold(ConstBatchView batch) const;
 
-    std::vector<ParameterStore> lane_gradients_;
+    std::vector<DeviceParameters> shard_gradients_;
 };
+
+/// Numbers that a network keeps per parameter beside the parameters while it is trained: the
+/// gradients of its shards.
+std::size_t gradient_shards();
 
 /// The unrolled network on the structure of its operator; `fcn` on none.
 std::unique_ptr<Network> make_network(const NetworkSpec& spec, const Operator& op,

@@ -1,7 +1,5 @@
 #include "model/parameters.hpp"
 
-#include <algorithm>
-
 namespace pibinn {
 
 ParameterLayout::ParameterLayout(const NetworkSpec& spec, const Structure& structure) {
@@ -37,20 +35,6 @@ std::size_t scales_per_layer(WeightKind kind, const Structure& structure) {
     std::size_t runs = 0;
     for_each_scale_run(scale, structure, [&](std::size_t, std::size_t) { ++runs; });
     return runs;
-}
-
-void make_effective(WeightKind kind, const ParameterStore& latent, ParameterStore& effective,
-                    Backend& backend) {
-    const ParameterLayout& layout = latent.layout();
-    const float scale = latent.scale().empty() ? 0.0F : latent.scale()[0];
-    std::vector<float> scales;
-    for (std::size_t k = 1; k <= layout.layers(); ++k) {
-        scales.resize(scales_per_layer(kind, layout.structure(k)));
-        backend.quantise(rules_of(kind).quantiser, layout.structure(k), latent.weights(k), scale,
-                         effective.weights(k), scales);
-    }
-    const auto rest = latent.values().subspan(layout.weights_size());
-    std::copy(rest.begin(), rest.end(), effective.values().begin() + layout.weights_size());
 }
 
 }  // namespace pibinn

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "algebra/backend.hpp"
 #include "model/weights/weight_rules.hpp"
 #include "pibinn/matrix.hpp"
 #include "pibinn/network_spec.hpp"
@@ -20,7 +19,7 @@ struct ParameterSlice {
 };
 
 /// Where each trainable number of a network stands in one flat buffer: the weights of layer 1..K,
-/// then theta, beta, omega (one a layer, where the network has them), then the global scale.
+/// then theta, beta, omega (one per layer, where the network has them), then the global scale.
 class ParameterLayout {
 public:
     ParameterLayout(const NetworkSpec& spec, const Structure& structure);
@@ -33,13 +32,20 @@ public:
     const Structure& structure(std::size_t k) const { return structures_[k - 1]; }
     std::span<const ParameterSlice> slices() const { return slices_; }
 
-private:
-    friend class ParameterStore;
     struct Range {
         std::size_t begin = 0;
         std::size_t size = 0;
     };
+    Range weights(std::size_t k) const { return {weights_[k - 1], weights_[k] - weights_[k - 1]}; }
+    /// One number per layer; empty where the network has none.
+    Range theta() const { return theta_; }
+    Range beta() const { return beta_; }
+    Range omega() const { return omega_; }
+    Range scale() const { return scale_; }
+    /// All that are not weights.
+    Range scalars() const { return {weights_size(), size_ - weights_size()}; }
 
+private:
     std::vector<Structure> structures_;
     std::vector<std::size_t> weights_;  ///< offsets, K + 1 of them
     Range theta_, beta_, omega_, scale_;
@@ -47,7 +53,7 @@ private:
     std::size_t size_ = 0;
 };
 
-/// The parameters of a network, or anything of the same layout: gradients, moments.
+/// The parameters of a network on the host, or anything of the same layout.
 class ParameterStore {
 public:
     explicit ParameterStore(std::shared_ptr<const ParameterLayout> layout)
@@ -58,23 +64,20 @@ public:
     std::span<float> values() { return values_; }
     std::span<const float> values() const { return values_; }
 
-    std::span<float> weights(std::size_t k) { return part(weights_of(k)); }
-    std::span<const float> weights(std::size_t k) const { return part(weights_of(k)); }
-    /// One a layer; empty where the network has none.
-    std::span<float> theta() { return part(layout_->theta_); }
-    std::span<const float> theta() const { return part(layout_->theta_); }
-    std::span<float> beta() { return part(layout_->beta_); }
-    std::span<const float> beta() const { return part(layout_->beta_); }
-    std::span<float> omega() { return part(layout_->omega_); }
-    std::span<const float> omega() const { return part(layout_->omega_); }
+    std::span<float> weights(std::size_t k) { return part(layout_->weights(k)); }
+    std::span<const float> weights(std::size_t k) const { return part(layout_->weights(k)); }
+    /// One per layer; empty where the network has none.
+    std::span<float> theta() { return part(layout_->theta()); }
+    std::span<const float> theta() const { return part(layout_->theta()); }
+    std::span<float> beta() { return part(layout_->beta()); }
+    std::span<const float> beta() const { return part(layout_->beta()); }
+    std::span<float> omega() { return part(layout_->omega()); }
+    std::span<const float> omega() const { return part(layout_->omega()); }
     /// The global scale; empty unless the weight kind has one.
-    std::span<float> scale() { return part(layout_->scale_); }
-    std::span<const float> scale() const { return part(layout_->scale_); }
+    std::span<float> scale() { return part(layout_->scale()); }
+    std::span<const float> scale() const { return part(layout_->scale()); }
 
 private:
-    ParameterLayout::Range weights_of(std::size_t k) const {
-        return {layout_->weights_[k - 1], layout_->weights_[k] - layout_->weights_[k - 1]};
-    }
     std::span<float> part(ParameterLayout::Range r) { return {values_.data() + r.begin, r.size}; }
     std::span<const float> part(ParameterLayout::Range r) const {
         return {values_.data() + r.begin, r.size};
@@ -86,9 +89,5 @@ private:
 
 /// Scales that a layer of this structure stores beside its links.
 std::size_t scales_per_layer(WeightKind kind, const Structure& structure);
-
-/// Latent weights to effective ones; everything else is copied.
-void make_effective(WeightKind kind, const ParameterStore& latent, ParameterStore& effective,
-                    Backend& backend);
 
 }  // namespace pibinn

@@ -16,56 +16,42 @@ void UnrolledNet::open_slots(std::size_t slots) {
     }
 }
 
-LayerScalars UnrolledNet::scalars(const ParameterStore& p, std::size_t k) const {
-    LayerScalars s;
-    s.activation = spec_.activation;
-    s.residual_threshold = spec_.update.residual_threshold;
-    s.momentum = spec_.update.momentum;
-    s.onsager = spec_.update.onsager;
-    s.delta = static_cast<float>(spec_.delta);
-    s.ramp = ramp_;
-    s.softening = softening_;
-    if (!p.theta().empty()) s.theta = p.theta()[k - 1];
-    if (!p.beta().empty()) s.beta = p.beta()[k - 1];
-    if (!p.omega().empty()) s.omega = p.omega()[k - 1];
-    return s;
+LayerSettings UnrolledNet::settings() const {
+    return {.activation = spec_.activation,
+            .residual_threshold = spec_.update.residual_threshold,
+            .momentum = spec_.update.momentum,
+            .onsager = spec_.update.onsager,
+            .delta = static_cast<float>(spec_.delta),
+            .ramp = ramp_,
+            .softening = softening_};
 }
 
-void UnrolledNet::forward_rows(std::size_t slot, const ParameterStore& effective, ConstBatchView y,
-                               const Emit& emit) {
+void UnrolledNet::forward_rows(std::size_t slot, const DeviceParameters& effective,
+                               ConstBatchView y, const Wanted& wanted) {
     for (std::size_t b = 0; b < blocks().size(); ++b) {
         const Block& block = blocks()[b];
         UnrolledPass& pass = *passes_[slot][b];
         pass.start(y.col_range(block.row, block.row + block.rows));
         for (std::size_t k = 1; k <= spec_.layers; ++k) {
-            pass.forward(k, scalars(effective, k),
-                         effective.weights(k).subspan(block.first_link, block.links()));
-            emit(k, block.col, pass.x(k));
+            pass.forward(k, settings(), effective.layer(k, block));
+            if (const BatchView to = wanted(k); to.rows > 0)
+                pass.read_x(k, to.col_range(block.col, block.col + block.cols));
         }
     }
 }
 
-double UnrolledNet::gradient_rows(std::size_t slot, const ParameterStore& effective,
+double UnrolledNet::gradient_rows(std::size_t slot, const DeviceParameters& effective,
                                   ConstBatchView y, ConstBatchView target, RowLoss loss,
-                                  std::span<const float> weights, ParameterStore& gradient,
+                                  std::span<const float> weights, DeviceParameters& gradient,
                                   Into into) {
-    forward_rows(slot, effective, y, [](std::size_t, std::size_t, ConstBatchView) {});
+    forward_rows(slot, effective, y, [](std::size_t) { return BatchView(); });
     double total = 0;
     for (std::size_t b = 0; b < blocks().size(); ++b) {
         const Block& block = blocks()[b];
         UnrolledPass& pass = *passes_[slot][b];
         total += pass.loss(loss, target.col_range(block.col, block.col + block.cols), weights);
-        for (std::size_t k = spec_.layers; k >= 1; --k) {
-            const auto links = [&](auto span) {
-                return span.subspan(block.first_link, block.links());
-            };
-            const LayerScalarGradients g =
-                pass.backward(k, scalars(effective, k), links(effective.weights(k)),
-                              links(gradient.weights(k)), into);
-            if (!gradient.theta().empty()) gradient.theta()[k - 1] += static_cast<float>(g.theta);
-            if (!gradient.beta().empty()) gradient.beta()[k - 1] += static_cast<float>(g.beta);
-            if (!gradient.omega().empty()) gradient.omega()[k - 1] += static_cast<float>(g.omega);
-        }
+        for (std::size_t k = spec_.layers; k >= 1; --k)
+            pass.backward(k, settings(), effective.layer(k, block), gradient.layer(k, block), into);
     }
     return total;
 }

@@ -11,17 +11,17 @@ public:
     UnrolledNet(const NetworkSpec& spec, const Operator& op, Backend& backend);
 
 protected:
-    void forward_rows(std::size_t slot, const ParameterStore& effective, ConstBatchView y,
-                      const Emit& emit) override;
-    double gradient_rows(std::size_t slot, const ParameterStore& effective, ConstBatchView y,
+    void forward_rows(std::size_t slot, const DeviceParameters& effective, ConstBatchView y,
+                      const Wanted& wanted) override;
+    double gradient_rows(std::size_t slot, const DeviceParameters& effective, ConstBatchView y,
                          ConstBatchView target, RowLoss loss, std::span<const float> weights,
-                         ParameterStore& gradient, Into into) override;
+                         DeviceParameters& gradient, Into into) override;
     void open_slots(std::size_t slots) override;
 
 private:
     /// The layout keeps the structure, and with it the pattern of a mask, alive.
     std::span<const Block> blocks() const { return layout_->structure(1).parts(); }
-    LayerScalars scalars(const ParameterStore& effective, std::size_t k) const;
+    LayerSettings settings() const;
 
     AlignedBuffer<float> operator_values_;
     std::vector<std::vector<std::unique_ptr<UnrolledPass>>> passes_;  ///< [slot][block]

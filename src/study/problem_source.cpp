@@ -11,6 +11,7 @@
 #include "pibinn/real_problem.hpp"
 #include "study/operator_source.hpp"
 #include "study/real_source.hpp"
+#include "train/trainer.hpp"
 
 namespace pibinn::study {
 
@@ -71,11 +72,10 @@ void require_memory(const Config& config, const Structure& physics) {
     const double links = fcn                    ? m * n + (layers - 1) * n * n
                          : config.dense_network ? layers * m * n
                                                 : layers * static_cast<double>(physics.links());
-    // Latent and effective weights, gradient, two moments, and the gradients of eight lanes.
-    constexpr double kBytesPerLink = 13 * sizeof(float);
+    const auto bytes_per_link = static_cast<double>(training_bytes_per_link());
     const double memory = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) *
                           static_cast<double>(::sysconf(_SC_PAGESIZE));
-    if (memory > 0 && links * kBytesPerLink > memory)
+    if (memory > 0 && links * bytes_per_link > memory)
         fail_usage(
             fmt::format("a {} network of {} layers for a {} x {} operator has {:.3g} links, and "
                         "training these takes {:.3g} GB of the {:.3g} GB that this machine has",
@@ -83,7 +83,7 @@ void require_memory(const Config& config, const Structure& physics) {
                         : config.dense_network ? "dense"
                                                : "structured",
                         config.model.layers, physics.rows(), physics.cols(), links,
-                        links * kBytesPerLink / 1e9, memory / 1e9),
+                        links * bytes_per_link / 1e9, memory / 1e9),
             fcn || config.dense_network ? "use a network of the problem's own structure"
                                         : "use fewer layers or a smaller operator");
 }

@@ -1,6 +1,5 @@
 #include "train/optimiser.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -41,67 +40,52 @@ double rate_at(const Stage& stage, std::size_t epoch) {
     return stage.learning_rate;
 }
 
-Optimiser::Optimiser(std::shared_ptr<const ParameterLayout> layout)
-    : first_(layout), second_(layout), mean_(layout) {}
+Optimiser::Optimiser(std::shared_ptr<const ParameterLayout> layout, Backend& backend)
+    : backend_(backend),
+      first_(layout, backend),
+      second_(layout, backend),
+      mean_(layout, backend) {}
 
 void Optimiser::restart() {
-    std::fill(first_.values().begin(), first_.values().end(), 0.0F);
-    std::fill(second_.values().begin(), second_.values().end(), 0.0F);
-    std::fill(mean_.values().begin(), mean_.values().end(), 0.0F);
+    for (DeviceParameters* numbers : {&first_, &second_, &mean_}) backend_.fill(0, numbers->all());
     steps_ = 0;
 }
 
-void Optimiser::step(const Stage& stage, double rate, const ParameterStore& gradient,
-                     ParameterStore& latent, Backend& backend) {
+void Optimiser::step(const Stage& stage, double rate, DeviceParameters& gradient,
+                     DeviceParameters& latent) {
     AdamStep adam;
     adam.step = ++steps_;
     adam.rate = static_cast<float>(rate);
     adam.beta1 = static_cast<float>(stage.momentum);
+    adam.clip = stage.clip;
     if (stage.trains_weights)
         for (std::size_t k = 1; k <= latent.layout().layers(); ++k) {
-            const double norm = std::sqrt(backend.squared_norm(gradient.weights(k)));
-            adam.gradient_factor =
-                stage.clip > 0 && norm > stage.clip ? static_cast<float>(stage.clip / norm) : 1.0F;
-            backend.adam(adam, latent.weights(k), gradient.weights(k), first_.weights(k),
-                         second_.weights(k));
+            backend_.adam(adam, {latent.weights(k), gradient.weights(k), first_.weights(k),
+                                 second_.weights(k)});
             if (stage.average > 0) {
                 // The first step starts the mean, so that it is one from the beginning.
                 const double share = steps_ == 1 ? 1 : 1 - stage.average;
-                backend.average(static_cast<float>(share), latent.weights(k), mean_.weights(k));
+                backend_.average(static_cast<float>(share), latent.weights(k), mean_.weights(k));
             }
         }
-    adam.gradient_factor = 1;
+    adam.clip = 0;
     adam.beta1 = 0.9F;
     adam.rate = static_cast<float>(rate * stage.scalar_rate);
     if (stage.trains_theta) {
-        backend.adam(adam, latent.theta(), gradient.theta(), first_.theta(), second_.theta());
-        backend.adam(adam, latent.beta(), gradient.beta(), first_.beta(), second_.beta());
-        backend.adam(adam, latent.omega(), gradient.omega(), first_.omega(), second_.omega());
-        for (float& theta : latent.theta()) theta = std::max(theta, 0.0F);
+        backend_.adam(adam, {latent.theta(), gradient.theta(), first_.theta(), second_.theta()});
+        backend_.adam(adam, {latent.beta(), gradient.beta(), first_.beta(), second_.beta()});
+        backend_.adam(adam, {latent.omega(), gradient.omega(), first_.omega(), second_.omega()});
+        backend_.keep_at_least(0, latent.theta());
     }
-    if (stage.trains_scale) {
-        // d loss / d log(lambda) = lambda d loss / d lambda
-        float logarithm = std::log(latent.scale()[0]);
-        adam.gradient_factor = latent.scale()[0];
-        backend.adam(adam, {&logarithm, 1}, gradient.scale(), first_.scale(), second_.scale());
-        latent.scale()[0] = std::exp(logarithm);
-    }
+    if (stage.trains_scale)
+        backend_.adam_of_logarithm(
+            adam, {latent.scale(), gradient.scale(), first_.scale(), second_.scale()});
 }
 
-void Optimiser::settle(const Stage& stage, ParameterStore& latent) const {
+void Optimiser::settle(const Stage& stage, DeviceParameters& latent) const {
     if (stage.average == 0 || !stage.trains_weights) return;
-    for (std::size_t k = 1; k <= latent.layout().layers(); ++k) {
-        const auto mean = mean_.weights(k);
-        std::copy(mean.begin(), mean.end(), latent.weights(k).begin());
-    }
-}
-
-void move_towards_levels(float level, float strength, std::span<float> weights) {
-    for (float& w : weights) {
-        const float target = w < 0 ? -level : level;
-        const float gap = target - w;
-        w += std::clamp(gap, -strength, strength);
-    }
+    for (std::size_t k = 1; k <= latent.layout().layers(); ++k)
+        backend_.copy(mean_.weights(k), latent.weights(k));
 }
 
 }  // namespace pibinn

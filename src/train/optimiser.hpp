@@ -2,14 +2,14 @@
 
 #include <cstdint>
 
-#include "model/parameters.hpp"
+#include "model/device_parameters.hpp"
 #include "pibinn/operator.hpp"
 #include "pibinn/recipe.hpp"
 
 namespace pibinn {
 
-/// Weights in proportion to those of an operator with 50 measurements a unit column, where the
-/// recipes were found: one bit a link passes on lambda times the sum of a column's magnitudes. In
+/// Weights in proportion to those of an operator with 50 measurements per unit column, where the
+/// recipes were found: one bit per link passes on lambda times the sum of a column's magnitudes. In
 /// steps of a quarter octave, so that operators drawn alike start alike.
 double operator_fit(const Operator& op);
 /// Fits what a recipe leaves to be fitted; its numbers then are those that are used.
@@ -22,36 +22,34 @@ double rate_at(const Stage& stage, std::size_t epoch);
 /// has to remember.
 class Optimiser {
 public:
-    explicit Optimiser(std::shared_ptr<const ParameterLayout> layout);
+    /// The backend must outlive it.
+    Optimiser(std::shared_ptr<const ParameterLayout> layout, Backend& backend);
 
     /// A new stage starts with fresh moments.
     void restart();
     /// One step along the straight-through gradient; clips each layer, keeps thresholds at or above
     /// zero, moves the scale by its logarithm so that it stays positive.
-    void step(const Stage& stage, double rate, const ParameterStore& gradient,
-              ParameterStore& latent, Backend& backend);
+    void step(const Stage& stage, double rate, DeviceParameters& gradient,
+              DeviceParameters& latent);
 
     /// The end of a stage that averages: the latent weights become their running mean.
-    void settle(const Stage& stage, ParameterStore& latent) const;
+    void settle(const Stage& stage, DeviceParameters& latent) const;
 
-    ParameterStore& first() { return first_; }
-    ParameterStore& second() { return second_; }
-    ParameterStore& mean() { return mean_; }
-    const ParameterStore& first() const { return first_; }
-    const ParameterStore& second() const { return second_; }
-    const ParameterStore& mean() const { return mean_; }
+    DeviceParameters& first() { return first_; }
+    DeviceParameters& second() { return second_; }
+    DeviceParameters& mean() { return mean_; }
+    const DeviceParameters& first() const { return first_; }
+    const DeviceParameters& second() const { return second_; }
+    const DeviceParameters& mean() const { return mean_; }
     std::uint64_t steps() const { return steps_; }
     void set_steps(std::uint64_t steps) { steps_ = steps; }
 
 private:
-    ParameterStore first_;
-    ParameterStore second_;
-    ParameterStore mean_;  ///< of the latent weights; its scalars are not used
+    Backend& backend_;
+    DeviceParameters first_;
+    DeviceParameters second_;
+    DeviceParameters mean_;  ///< of the latent weights; its scalars are not used
     std::uint64_t steps_ = 0;
 };
-
-/// The prox of `strength` sum min(|w - level|, |w + level|): each weight moves towards its nearer
-/// level by `strength`, never past it.
-void move_towards_levels(float level, float strength, std::span<float> weights);
 
 }  // namespace pibinn

@@ -100,7 +100,7 @@ TrainResult train(const TrainJob& asked, ThreadPool& pool, const ProgressSink& p
     require_augment(job.recipe.augment, problem.traits());
     if (job.recipe.batch == 0) job.recipe.batch = usual_batch(problem, job.recipe);
     if (job.spec.architecture == Architecture::unrolled) fit_recipe(problem.op, job.recipe);
-    const auto backend = make_cpu_backend();
+    const auto backend = make_backend(job.device);
     Trainer trainer(problem, job.spec, job.recipe, job.seed, *backend, pool);
     const std::string identity = training_identity(job);
     if (job.resume && !job.folder.empty()) {
@@ -152,6 +152,7 @@ TrainResult train(const Problem& problem, const NetworkSpec& spec, const TrainOp
     job.spec = network_for(options.recipe, spec);
     job.recipe = recipe_for(problem, job.spec, options.recipe);
     job.seed = options.seed;
+    job.device = options.device;
     job.folder = options.folder;
     job.resume = options.resume;
     ThreadPool pool(options.threads);

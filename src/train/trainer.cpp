@@ -35,10 +35,10 @@ Trainer::Trainer(const Problem& problem, const NetworkSpec& spec, const Recipe& 
       backend_(backend),
       pool_(pool),
       network_(make_network(spec, problem.op, backend)),
-      latent_(network_->layout()),
-      effective_(network_->layout()),
-      gradient_(network_->layout()),
-      optimiser_(network_->layout()) {
+      latent_(network_->layout(), backend),
+      effective_(network_->layout(), backend),
+      gradient_(network_->layout(), backend),
+      optimiser_(network_->layout(), backend) {
     recipe_.validate(spec_);
     const std::size_t rows = problem_.train.x.rows();
     validation_rows_ =
@@ -65,23 +65,24 @@ void Trainer::initialise() {
     NetworkSpec real = spec_;
     real.weights = WeightKind::real;
     const Model start = untrained_model(real, problem_.op, recipe_.theta);
+    ParameterStore latent(network_->layout());
     double magnitude = 0;
     for (std::size_t k = 1; k <= spec_.layers; ++k) {
-        auto w = latent_.weights(k);
+        auto w = latent.weights(k);
         if (spec_.architecture == Architecture::unrolled) {
             std::copy(start.weights[k - 1].begin(), start.weights[k - 1].end(), w.begin());
         } else {
             Stream stream(seed_, Purpose::weights, k);
             const double deviation =
-                std::sqrt(2.0 / static_cast<double>(latent_.layout().structure(k).rows()));
+                std::sqrt(2.0 / static_cast<double>(latent.layout().structure(k).rows()));
             for (float& v : w) v = static_cast<float>(deviation * stream.normal());
         }
         for (float v : w) magnitude += std::abs(v);
     }
-    std::fill(latent_.theta().begin(), latent_.theta().end(), static_cast<float>(recipe_.theta));
-    for (float& scale : latent_.scale())
-        scale =
-            static_cast<float>(magnitude / static_cast<double>(latent_.layout().weights_size()));
+    std::fill(latent.theta().begin(), latent.theta().end(), static_cast<float>(recipe_.theta));
+    for (float& scale : latent.scale())
+        scale = static_cast<float>(magnitude / static_cast<double>(latent.layout().weights_size()));
+    latent_.upload(latent.values());
 }
 
 void Trainer::begin_stage() {
@@ -89,7 +90,7 @@ void Trainer::begin_stage() {
     optimiser_.restart();
     state_.best.clear();
     const Stage& stage = recipe_.stages[state_.stage];
-    if (stage.scale > 0) latent_.scale()[0] = static_cast<float>(stage.scale);
+    if (stage.scale > 0) backend_.fill(static_cast<float>(stage.scale), latent_.scale());
 }
 
 WeightKind Trainer::kind_in(const Stage& stage) const {
@@ -133,8 +134,7 @@ void Trainer::run_epoch() {
     const bool measured = number == 0 || last || (number + 1) % kEpochsPerTest == 0;
     // Before thresholds are hard, the error of hard ones does not tell which epoch was best.
     if (measured && validation_rows_ > 0 && soft == 0) validate();
-    if (last && !state_.best.empty())
-        std::copy(state_.best.begin(), state_.best.end(), latent_.values().begin());
+    if (last && !state_.best.empty()) latent_.upload(state_.best);
     record.test_nmse_db = measured ? test_nmse_db() : state_.history.back().test_nmse_db;
     state_.history.push_back(record);
     state_.seconds[state_.stage] += std::chrono::duration<double>(Clock::now() - start).count();
@@ -181,19 +181,26 @@ double Trainer::run_batch(const Stage& stage, double rate, ConstBatchView x, Con
     const double loss =
         network_->gradient(effective_, y, x, row_loss, row_weights_, gradient_, pool_);
     if (!(loss < 1e12)) fail_diverged(stage);
-    if (stage.alpha > 0 && stage.trains_weights)
-        certified_->add_penalty(effective_, stage.alpha, stage.alpha_weight, gradient_);
+    if (stage.alpha > 0 && stage.trains_weights) add_penalty(stage);
     straight_through(stage);
-    optimiser_.step(stage, rate, gradient_, latent_, backend_);
+    optimiser_.step(stage, rate, gradient_, latent_);
     return loss * static_cast<double>(x.rows);
+}
+
+void Trainer::add_penalty(const Stage& stage) {
+    ParameterStore gradient = gradient_.download();
+    certified_->add_penalty(effective_.download(), stage.alpha, stage.alpha_weight, gradient);
+    gradient_.upload(gradient.values());
 }
 
 void Trainer::straight_through(const Stage& stage) {
     if (!stage.trains_scale) return;
-    double sum = 0;
-    for (std::size_t k = 1; k <= spec_.layers; ++k)
-        sum += backend_.dot_signs(gradient_.weights(k), latent_.weights(k));
-    gradient_.scale()[0] = static_cast<float>(sum);
+    std::vector<ConstBufferView> gradients, latents;
+    for (std::size_t k = 1; k <= spec_.layers; ++k) {
+        gradients.push_back(gradient_.weights(k));
+        latents.push_back(latent_.weights(k));
+    }
+    backend_.scale_gradient(gradients, latents, gradient_.scale());
 }
 
 void Trainer::project(const Stage& stage, double rate) {
@@ -201,23 +208,27 @@ void Trainer::project(const Stage& stage, double rate) {
     const double share = static_cast<double>(state_.epoch + 1) / static_cast<double>(stage.epochs);
     const auto strength = static_cast<float>(rate * stage.l1_weight * share);
     for (std::size_t k = 1; k <= spec_.layers; ++k)
-        move_towards_levels(latent_.scale()[0], strength, latent_.weights(k));
+        backend_.move_towards_levels(latent_.scale(), strength, latent_.weights(k));
 }
 
 void Trainer::certify(const Stage& stage) {
     if (stage.alpha <= 0) return;
     make_effective(kind_in(stage), latent_, effective_, backend_);
+    ParameterStore effective = effective_.download();
+    ParameterStore latent = latent_.download();
     const WeightRules& rules = rules_of(kind_in(stage));
     if (rules.quantised() && stage.trains_weights)
         for (std::size_t k = 1; k <= spec_.layers; ++k)
-            certified_->flip_signs(k, stage.alpha, effective_, latent_);
+            certified_->flip_signs(k, stage.alpha, effective, latent);
+    latent_.upload(latent.values());
     if (rules.has_global_scale()) {
-        latent_.scale()[0] *= static_cast<float>(certified_->factor(effective_, stage.alpha));
+        backend_.multiply(static_cast<float>(certified_->factor(effective, stage.alpha)),
+                          latent_.scale());
         return;
     }
     for (std::size_t k = 1; k <= spec_.layers; ++k) {
-        const auto factor = static_cast<float>(certified_->factor(effective_, k, stage.alpha));
-        for (float& w : latent_.weights(k)) w *= factor;
+        const auto factor = static_cast<float>(certified_->factor(effective, k, stage.alpha));
+        backend_.multiply(factor, latent_.weights(k));
     }
 }
 
@@ -237,48 +248,54 @@ void Trainer::validate() {
     const Batch x = network_->recover_coefficients(effective_, held_out(problem_.train.y), pool_);
     const double error = measure(held_out(problem_.train.x), x).energy_nmse_db;
     if (!state_.best.empty() && error >= state_.best_error) return;
-    state_.best.assign(latent_.values().begin(), latent_.values().end());
+    state_.best.resize(latent_.layout().size());
+    latent_.download(state_.best);
     state_.best_error = error;
 }
 
 Model Trainer::model() const {
-    ParameterStore effective(network_->layout());
+    DeviceParameters effective(network_->layout(), backend_);
     make_effective(spec_.weights, latent_, effective, backend_);
-    return model_of(spec_, problem_.op, effective);
+    return model_of(spec_, problem_.op, effective.download());
 }
 
 double Trainer::alpha() const {
     if (!certified_) return 0;
-    ParameterStore effective(network_->layout());
+    DeviceParameters effective(network_->layout(), backend_);
     make_effective(spec_.weights, latent_, effective, backend_);
-    return certified_->alpha(effective);
+    return certified_->alpha(effective.download());
 }
 
 TrainState Trainer::snapshot() const {
     TrainState state = state_;
     state.steps = optimiser_.steps();
-    const auto copy = [](std::span<const float> values) {
-        return std::vector<float>(values.begin(), values.end());
+    const auto copy = [](const DeviceParameters& numbers) {
+        std::vector<float> values(numbers.layout().size());
+        numbers.download(values);
+        return values;
     };
-    state.latent = copy(latent_.values());
-    state.first = copy(optimiser_.first().values());
-    state.second = copy(optimiser_.second().values());
-    state.mean = copy(optimiser_.mean().values());
+    state.latent = copy(latent_);
+    state.first = copy(optimiser_.first());
+    state.second = copy(optimiser_.second());
+    state.mean = copy(optimiser_.mean());
     return state;
 }
 
 void Trainer::restore(const TrainState& state) {
-    ensure(state.latent.size() == latent_.values().size() && state.stage <= recipe_.stages.size(),
+    ensure(state.latent.size() == latent_.layout().size() && state.stage <= recipe_.stages.size(),
            "a state of another network");
     state_ = state;
-    const auto copy = [](const std::vector<float>& from, std::span<float> to) {
-        std::copy(from.begin(), from.end(), to.begin());
-    };
-    copy(state.latent, latent_.values());
-    copy(state.first, optimiser_.first().values());
-    copy(state.second, optimiser_.second().values());
-    copy(state.mean, optimiser_.mean().values());
+    latent_.upload(state.latent);
+    optimiser_.first().upload(state.first);
+    optimiser_.second().upload(state.second);
+    optimiser_.mean().upload(state.mean);
     optimiser_.set_steps(state.steps);
+}
+
+std::size_t training_bytes_per_link() {
+    // Latent and effective weights, their gradient, two moments, the running mean, and the
+    // gradients of the shards.
+    return (6 + gradient_shards()) * sizeof(float);
 }
 
 void Trainer::fail_diverged(const Stage& stage) const {

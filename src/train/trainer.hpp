@@ -25,8 +25,8 @@ struct TrainState {
     std::vector<double> seconds;  ///< spent in each stage
 };
 
-/// Runs the stages of a recipe, an epoch a call. Everything random is a function of the seed and of
-/// the epoch's number, so a training can stop after any epoch and go on later as if it had not.
+/// Runs the stages of a recipe, one epoch per call. Everything random is a function of the seed and
+/// of the epoch's number, so a training can stop after any epoch and go on later as if it had not.
 class Trainer {
 public:
     /// Keeps references: problem, backend and pool must outlive it.
@@ -51,11 +51,12 @@ public:
 private:
     void initialise();
     void begin_stage();
-    /// How much of a hard threshold this epoch takes off what passes (LayerScalars).
+    /// How much of a hard threshold this epoch takes off what passes (LayerSettings).
     double softening() const;
     /// Copies rows of the epoch's set side by side.
     void fill_batch(std::span<const std::uint32_t> rows);
     double run_batch(const Stage& stage, double rate, ConstBatchView x, ConstBatchView y);
+    void add_penalty(const Stage& stage);
     void straight_through(const Stage& stage);
     void project(const Stage& stage, double rate);
     /// Scales weights, and flips signs where that is not enough, until the stage's alpha is kept.
@@ -74,9 +75,9 @@ private:
     Backend& backend_;
     ThreadPool& pool_;
     std::unique_ptr<Network> network_;
-    ParameterStore latent_;
-    ParameterStore effective_;
-    ParameterStore gradient_;
+    DeviceParameters latent_;
+    DeviceParameters effective_;
+    DeviceParameters gradient_;
     Optimiser optimiser_;
     std::shared_ptr<const CertifiedSet> certified_;  ///< where a stage asks for alpha
     TrainState state_;                               ///< its buffers are filled by snapshot() only
@@ -85,5 +86,8 @@ private:
     Batch batch_x_, batch_y_;
     std::vector<float> row_weights_;
 };
+
+/// Memory that a training takes per link of the network.
+std::size_t training_bytes_per_link();
 
 }  // namespace pibinn

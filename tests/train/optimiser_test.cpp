@@ -15,11 +15,25 @@ struct Fixture {
     NetworkSpec spec;
     std::shared_ptr<const ParameterLayout> layout;
     std::unique_ptr<Backend> backend = make_cpu_backend();
+    Optimiser optimiser() { return {layout, *backend}; }
+    /// A step on numbers of the host.
+    void step(Optimiser& optimiser, const Stage& stage, double rate, const ParameterStore& gradient,
+              ParameterStore& latent) {
+        DeviceParameters g(gradient, *backend);
+        DeviceParameters p(latent, *backend);
+        optimiser.step(stage, rate, g, p);
+        latent = p.download();
+    }
+    void settle(const Optimiser& optimiser, const Stage& stage, ParameterStore& latent) {
+        DeviceParameters p(latent, *backend);
+        optimiser.settle(stage, p);
+        latent = p.download();
+    }
 };
 
 TEST(Optimiser, IsAdamWithBiasCorrection) {
     Fixture f;
-    Optimiser optimiser(f.layout);
+    Optimiser optimiser = f.optimiser();
     ParameterStore p(f.layout);
     ParameterStore g(f.layout);
     Stage stage;
@@ -30,7 +44,7 @@ TEST(Optimiser, IsAdamWithBiasCorrection) {
     for (int t = 1; t <= 5; ++t) {
         const double gradient = 0.3 * t - 0.7;
         g.weights(1)[4] = static_cast<float>(gradient);
-        optimiser.step(stage, 1e-2, g, p, *f.backend);
+        f.step(optimiser, stage, 1e-2, g, p);
         m = 0.9 * m + 0.1 * gradient;
         v = 0.999 * v + 0.001 * gradient * gradient;
         value -=
@@ -44,16 +58,16 @@ TEST(Optimiser, ClipsEachLayerToItsOwnNorm) {
     Fixture f;
     Stage stage;
     stage.clip = 0.5;
-    Optimiser optimiser(f.layout);
+    Optimiser optimiser = f.optimiser();
     ParameterStore p(f.layout);
     ParameterStore g(f.layout);
     g.weights(1)[0] = 3;
     g.weights(1)[1] = 4;  // norm 5: shrunk by 10
     g.weights(2)[0] = 0.3F;
-    optimiser.step(stage, 1e-3, g, p, *f.backend);
-    EXPECT_NEAR(optimiser.first().weights(1)[0], 0.1 * 0.3, 1e-6);
-    EXPECT_NEAR(optimiser.first().weights(1)[1], 0.1 * 0.4, 1e-6);
-    EXPECT_NEAR(optimiser.first().weights(2)[0], 0.1 * 0.3, 1e-6);
+    f.step(optimiser, stage, 1e-3, g, p);
+    EXPECT_NEAR(optimiser.first().download().weights(1)[0], 0.1 * 0.3, 1e-6);
+    EXPECT_NEAR(optimiser.first().download().weights(1)[1], 0.1 * 0.4, 1e-6);
+    EXPECT_NEAR(optimiser.first().download().weights(2)[0], 0.1 * 0.3, 1e-6);
 }
 
 TEST(Optimiser, TrainsOnlyWhatTheStageNames) {
@@ -65,10 +79,10 @@ TEST(Optimiser, TrainsOnlyWhatTheStageNames) {
         stage.trains_weights = which == 0;
         stage.trains_theta = which == 1;
         stage.trains_scale = which == 2;
-        Optimiser optimiser(f.layout);
+        Optimiser optimiser = f.optimiser();
         ParameterStore p(f.layout);
         for (float& v : p.values()) v = 0.5F;
-        optimiser.step(stage, 1e-2, g, p, *f.backend);
+        f.step(optimiser, stage, 1e-2, g, p);
         EXPECT_EQ(p.weights(2)[5] != 0.5F, which == 0);
         EXPECT_EQ(p.theta()[1] != 0.5F, which == 1);
         EXPECT_EQ(p.beta()[1] != 0.5F, which == 1);
@@ -79,7 +93,7 @@ TEST(Optimiser, TrainsOnlyWhatTheStageNames) {
 
 TEST(Optimiser, KeepsThresholdsFromGoingNegativeAndTheScalePositive) {
     Fixture f;
-    Optimiser optimiser(f.layout);
+    Optimiser optimiser = f.optimiser();
     ParameterStore p(f.layout);
     ParameterStore g(f.layout);
     Stage stage;
@@ -87,7 +101,7 @@ TEST(Optimiser, KeepsThresholdsFromGoingNegativeAndTheScalePositive) {
     p.scale()[0] = 0.01F;
     g.theta()[0] = 1;
     g.scale()[0] = 1;
-    for (int i = 0; i < 50; ++i) optimiser.step(stage, 0.1, g, p, *f.backend);
+    for (int i = 0; i < 50; ++i) f.step(optimiser, stage, 0.1, g, p);
     EXPECT_EQ(p.theta()[0], 0.0F);
     EXPECT_GT(p.scale()[0], 0.0F);
     EXPECT_LT(p.scale()[0], 0.001F);
@@ -115,7 +129,7 @@ TEST(Optimiser, SettlesOnTheRunningMeanOfAStageThatAverages) {
     Fixture f;
     Stage stage;
     stage.average = 0.75;
-    Optimiser optimiser(f.layout);
+    Optimiser optimiser = f.optimiser();
     ParameterStore p(f.layout);
     ParameterStore g(f.layout);
     p.weights(2)[20] = 0.5F;
@@ -123,22 +137,29 @@ TEST(Optimiser, SettlesOnTheRunningMeanOfAStageThatAverages) {
     double mean = 0;
     for (int t = 1; t <= 4; ++t) {
         g.weights(2)[20] = t % 2 ? 1.0F : -3.0F;
-        optimiser.step(stage, 1e-2, g, p, *f.backend);
+        f.step(optimiser, stage, 1e-2, g, p);
         const double now = p.weights(2)[20];
         mean = t == 1 ? now : 0.75 * mean + 0.25 * now;
     }
     const float last = p.weights(2)[20];
     ASSERT_GT(std::abs(mean - last), 1e-4);
-    optimiser.settle(Stage{}, p);
+    f.settle(optimiser, Stage{}, p);
     EXPECT_EQ(p.weights(2)[20], last) << "a stage that does not average keeps its last weights";
-    optimiser.settle(stage, p);
+    f.settle(optimiser, stage, p);
     EXPECT_NEAR(p.weights(2)[20], mean, 1e-7);
     EXPECT_EQ(p.theta()[0], 0.3F);
 }
 
 TEST(MoveTowardsLevels, NeverPassesTheLevel) {
+    const auto backend = make_cpu_backend();
     std::vector<float> w{0.5F, 0.105F, 0.02F, -0.3F, -0.01F};
-    move_towards_levels(0.1F, 0.05F, w);
+    const auto buffer = backend->allocate(w.size() + 1);
+    const BufferView weights{buffer.get(), 0, w.size()};
+    const BufferView level{buffer.get(), w.size(), 1};
+    backend->upload(w, weights);
+    backend->fill(0.1F, level);
+    backend->move_towards_levels(level, 0.05F, weights);
+    backend->download(weights, w);
     EXPECT_FLOAT_EQ(w[0], 0.45F);
     EXPECT_FLOAT_EQ(w[1], 0.1F);
     EXPECT_FLOAT_EQ(w[2], 0.07F);

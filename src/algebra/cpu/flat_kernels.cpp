@@ -22,10 +22,11 @@ HWY_INLINE void ForEach(std::size_t count, const Body& body) {
     for (; i < count; ++i) body(One(), i);
 }
 
-void Adam(const AdamStep& a, float correct1, float correct2, std::span<float> values,
-          std::span<const float> gradient, std::span<float> first, std::span<float> second) {
+void Adam(const AdamArgs& args, std::span<float> values, std::span<const float> gradient,
+          std::span<float> first, std::span<float> second) {
+    const AdamStep& a = args.step;
     const auto body = [&](auto d, std::size_t i) HWY_ATTR {
-        const auto g = hn::Mul(hn::Set(d, a.gradient_factor), hn::LoadU(d, &gradient[i]));
+        const auto g = hn::Mul(hn::Set(d, args.gradient_factor), hn::LoadU(d, &gradient[i]));
         const auto m1 = hn::MulAdd(hn::Set(d, a.beta1), hn::LoadU(d, &first[i]),
                                    hn::Mul(hn::Set(d, 1 - a.beta1), g));
         const auto m2 = hn::MulAdd(hn::Set(d, a.beta2), hn::LoadU(d, &second[i]),
@@ -33,8 +34,8 @@ void Adam(const AdamStep& a, float correct1, float correct2, std::span<float> va
         hn::StoreU(m1, d, &first[i]);
         hn::StoreU(m2, d, &second[i]);
         const auto down =
-            hn::Add(hn::Sqrt(hn::Mul(hn::Set(d, correct2), m2)), hn::Set(d, a.epsilon));
-        const auto move = hn::Div(hn::Mul(hn::Set(d, a.rate * correct1), m1), down);
+            hn::Add(hn::Sqrt(hn::Mul(hn::Set(d, args.correct2), m2)), hn::Set(d, a.epsilon));
+        const auto move = hn::Div(hn::Mul(hn::Set(d, a.rate * args.correct1), m1), down);
         hn::StoreU(hn::Sub(hn::LoadU(d, &values[i]), move), d, &values[i]);
     };
     ForEach(values.size(), body);
@@ -113,9 +114,9 @@ HWY_EXPORT(SquaredNorm);
 HWY_EXPORT(DotSigns);
 HWY_EXPORT(ToSigns);
 
-void adam(const AdamStep& step, float correct1, float correct2, std::span<float> values,
-          std::span<const float> gradient, std::span<float> first, std::span<float> second) {
-    HWY_DYNAMIC_DISPATCH(Adam)(step, correct1, correct2, values, gradient, first, second);
+void adam(const AdamArgs& args, std::span<float> values, std::span<const float> gradient,
+          std::span<float> first, std::span<float> second) {
+    HWY_DYNAMIC_DISPATCH(Adam)(args, values, gradient, first, second);
 }
 
 void average(float share, std::span<const float> values, std::span<float> mean) {

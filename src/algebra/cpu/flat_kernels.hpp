@@ -6,9 +6,15 @@
 
 namespace pibinn::cpu {
 
-/// Adam over a flat range; the corrections are 1 / (1 - beta^step).
-void adam(const AdamStep& step, float correct1, float correct2, std::span<float> values,
-          std::span<const float> gradient, std::span<float> first, std::span<float> second);
+struct AdamArgs {
+    AdamStep step;
+    float gradient_factor;     ///< multiplies the gradient
+    float correct1, correct2;  ///< 1 / (1 - beta^step)
+};
+
+/// Adam over a flat range.
+void adam(const AdamArgs& args, std::span<float> values, std::span<const float> gradient,
+          std::span<float> first, std::span<float> second);
 void average(float share, std::span<const float> values, std::span<float> mean);
 void add(std::span<const float> part, std::span<float> total);
 /// Lane sums in float32, folded into float64 every few hundred numbers.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "algebra/activate.hpp"
+#include "algebra/cpu/cpu_buffer.hpp"
 #include "algebra/cpu/row_loss.hpp"
 #include "algebra/products.hpp"
 #include "pibinn/error.hpp"
@@ -24,8 +25,15 @@ void CpuLinearPass::start(ConstBatchView input) {
 
 ConstBatchView CpuLinearPass::x(std::size_t k) const { return x_[k].view().row_range(0, rows_); }
 
-void CpuLinearPass::forward(std::size_t k, Activation activation, float theta,
-                            std::span<const float> w) {
+void CpuLinearPass::read_x(std::size_t k, BatchView to) const {
+    const ConstBatchView from = x(k);
+    for (std::size_t i = 0; i < from.rows; ++i)
+        std::copy_n(from.row(i).begin(), from.cols, to.row(i).begin());
+}
+
+void CpuLinearPass::forward(std::size_t k, Activation activation, const LayerParameters& layer) {
+    const auto w = numbers(layer.weights);
+    const float theta = number(layer.theta);
     // Links stand column by column, so `w` is W^T as a row-major matrix.
     const BatchView out = x_[k].view().row_range(0, rows_);
     multiply<float>(x(k - 1), false, {w.data(), widths_[k], widths_[k - 1]}, true, out);
@@ -41,8 +49,10 @@ double CpuLinearPass::loss(RowLoss kind, ConstBatchView target,
                     gradient_.back().view().row_range(0, rows_));
 }
 
-double CpuLinearPass::backward(std::size_t k, Activation activation, std::span<const float> w,
-                               std::span<float> dw, Into into) {
+void CpuLinearPass::backward(std::size_t k, Activation activation, const LayerParameters& layer,
+                             const LayerGradients& gradients, Into into) {
+    const auto w = numbers(layer.weights);
+    const auto dw = numbers(gradients.weights);
     const BatchView g = gradient_[k].view().row_range(0, rows_);
     const ConstBatchView out = x(k);
     const bool learns = rules_of(activation).learning == ThresholdLearning::always;
@@ -61,7 +71,7 @@ double CpuLinearPass::backward(std::size_t k, Activation activation, std::span<c
     if (k > 1)
         multiply<float>(ConstBatchView(g), false, {w.data(), widths_[k], widths_[k - 1]}, false,
                         gradient_[k - 1].view().row_range(0, rows_));
-    return dtheta;
+    add_to_number(gradients.theta, dtheta);
 }
 
 }  // namespace pibinn::cpu

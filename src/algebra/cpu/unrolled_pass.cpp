@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "algebra/activate.hpp"
+#include "algebra/cpu/cpu_buffer.hpp"
 #include "algebra/cpu/ramp_kernels.hpp"
 #include "algebra/cpu/row_loss.hpp"
 #include "pibinn/error.hpp"
@@ -12,7 +13,7 @@ namespace pibinn::cpu {
 
 namespace {
 
-bool learns_theta(const LayerScalars& s) {
+bool learns_theta(const LayerSettings& s) {
     switch (rules_of(s.activation).learning) {
         case ThresholdLearning::none:
             return false;
@@ -115,7 +116,16 @@ void CpuUnrolledPass::residual(std::size_t k, const LayerScalars& s) {
                    .mean_abs = now.mean_abs.data()});
 }
 
-void CpuUnrolledPass::forward(std::size_t k, const LayerScalars& s, std::span<const float> w) {
+CpuUnrolledPass::LayerScalars::LayerScalars(const LayerSettings& settings,
+                                            const LayerParameters& layer)
+    : LayerSettings(settings),
+      theta(number(layer.theta)),
+      beta(number(layer.beta)),
+      omega(number(layer.omega)) {}
+
+void CpuUnrolledPass::forward(std::size_t k, const LayerSettings& settings,
+                              const LayerParameters& layer) {
+    const LayerScalars s(settings, layer);
     Layer& now = tape_[k];
     const bool earlier = k >= 3 && s.beta != 0;  // x_0 = 0 adds nothing
     now.beta = s.beta;
@@ -126,7 +136,7 @@ void CpuUnrolledPass::forward(std::size_t k, const LayerScalars& s, std::span<co
     const bool first = k == 1;
     if (first) remember(s.momentum);
     residual(k, s);
-    products_.lay_out_rows(w, w_by_row_);
+    products_.lay_out_rows(numbers(layer.weights), w_by_row_);
     products_.all_dots(rows_, now.r.data(), w_by_row_.data(), q_.data());
     for (std::size_t i = 0; i < rows_; ++i)
         tau_[i] = s.residual_threshold ? s.theta * now.mean_abs[i] : s.theta;
@@ -156,6 +166,12 @@ void CpuUnrolledPass::forward(std::size_t k, const LayerScalars& s, std::span<co
 ConstBatchView CpuUnrolledPass::x(std::size_t k) const {
     const Rows& rows = momentum_ ? tape_[k].x : x_[k % 2];
     return {rows.data(), rows_, products_.n(), products_.n_stride()};
+}
+
+void CpuUnrolledPass::read_x(std::size_t k, BatchView to) const {
+    const ConstBatchView from = x(k);
+    for (std::size_t i = 0; i < from.rows; ++i)
+        std::copy_n(from.row(i).begin(), from.cols, to.row(i).begin());
 }
 
 double CpuUnrolledPass::loss(RowLoss kind, ConstBatchView target,
@@ -223,9 +239,10 @@ double CpuUnrolledPass::gradient_of_theta(std::size_t k, const LayerScalars& s) 
     return dtheta;
 }
 
-LayerScalarGradients CpuUnrolledPass::backward(std::size_t k, const LayerScalars& s,
-                                               std::span<const float> w, std::span<float> dw,
-                                               Into into) {
+void CpuUnrolledPass::backward(std::size_t k, const LayerSettings& settings,
+                               const LayerParameters& layer, const LayerGradients& gradients,
+                               Into into) {
+    const LayerScalars s(settings, layer);
     const Layer& now = tape_[k];
     const Layer& before = tape_[k - 1];
     const Supports support = reach(now);
@@ -233,13 +250,12 @@ LayerScalarGradients CpuUnrolledPass::backward(std::size_t k, const LayerScalars
     const float* hz = hz_[k % 3].data();
 
     gradient_of_x(k, s.delta);
-    LayerScalarGradients gradients;
-    gradients.theta = gradient_of_theta(k, s);
+    add_to_number(gradients.theta, gradient_of_theta(k, s));
 
     const bool with_beta = s.momentum && k > 1;
     const bool with_omega = s.onsager && k > 1;
     if (k > 1) {  // nothing asks for dL/dr_1
-        products_.lay_out(w, w_);
+        products_.lay_out(numbers(layer.weights), w_);
         products_.gather(rows_, hz, support, w_.data(), nullptr, gr);
         const bool carried = k < layers_ && tape_[k + 1].omega != 0;
         const bool with_mean = s.residual_threshold && learns_theta(s);
@@ -259,20 +275,23 @@ LayerScalarGradients CpuUnrolledPass::backward(std::size_t k, const LayerScalars
                                     .beta = tau_.data(),
                                     .omega = omega_.data()});
     }
-    products_.outer(rows_, hz, support, now.r.data(), dw, into);
+    products_.outer(rows_, hz, support, now.r.data(), numbers(gradients.weights), into);
 
+    double dbeta = 0;
     for (std::size_t i = 0; i < rows_ && with_beta; ++i) {
         float through_x = 0;
         for (std::size_t e = support.starts[i]; e < support.starts[i + 1]; ++e) {
             const std::size_t at = i * products_.n_stride() + support.indices[e];
             through_x -= hz[at] * (k > 2 ? before.x[at] - tape_[k - 2].x[at] : before.x[at]);
         }
-        gradients.beta += tau_[i] + s.delta * through_x;
+        dbeta += tau_[i] + s.delta * through_x;
     }
+    add_to_number(gradients.beta, dbeta);
+    double domega = 0;
     for (std::size_t i = 0; i < rows_ && with_omega; ++i)
-        gradients.omega += omega_[i] * static_cast<float>(supports(before).count(i)) /
-                           static_cast<float>(products_.m());
-    return gradients;
+        domega += omega_[i] * static_cast<float>(supports(before).count(i)) /
+                  static_cast<float>(products_.m());
+    add_to_number(gradients.omega, domega);
 }
 
 }  // namespace pibinn::cpu

@@ -16,16 +16,23 @@ public:
                     std::size_t max_rows);
 
     void start(ConstBatchView y) override;
-    void forward(std::size_t k, const LayerScalars& scalars, std::span<const float> w) override;
-    ConstBatchView x(std::size_t k) const override;
+    void forward(std::size_t k, const LayerSettings& settings,
+                 const LayerParameters& layer) override;
+    void read_x(std::size_t k, BatchView to) const override;
     double loss(RowLoss kind, ConstBatchView target, std::span<const float> row_weights) override;
-    LayerScalarGradients backward(std::size_t k, const LayerScalars& scalars,
-                                  std::span<const float> w, std::span<float> dw,
-                                  Into into) override;
+    void backward(std::size_t k, const LayerSettings& settings, const LayerParameters& layer,
+                  const LayerGradients& gradients, Into into) override;
 
 private:
     using Rows = AlignedBuffer<float>;
 
+    /// What a layer does, with its numbers.
+    struct LayerScalars : LayerSettings {
+        LayerScalars(const LayerSettings& settings, const LayerParameters& layer);
+        float theta, beta, omega;
+    };
+
+    ConstBatchView x(std::size_t k) const;
     /// What forward leaves of layer k (0 is the start).
     struct Layer {
         Rows r;
