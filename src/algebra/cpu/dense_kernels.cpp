@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "algebra/cpu/row_kernels.hpp"
+#include "core/static_count.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "algebra/cpu/dense_kernels.cpp"
@@ -70,20 +71,7 @@ void MultiplyDense(const DenseArgs& args) {
     const std::size_t lanes = hn::Lanes(D());
     for (std::size_t at = 0; at < args.width;) {
         const std::size_t vectors = std::min(kTileVectors, (args.width - at) / lanes);
-        switch (vectors) {
-            case 1:
-                Slab<1>(args, at);
-                break;
-            case 2:
-                Slab<2>(args, at);
-                break;
-            case 3:
-                Slab<std::min<std::size_t>(3, kTileVectors)>(args, at);
-                break;
-            default:
-                Slab<kTileVectors>(args, at);
-                break;
-        }
+        WithStaticCount<kTileVectors>(vectors, [&](auto count) { Slab<count()>(args, at); });
         at += vectors * lanes;
     }
 }

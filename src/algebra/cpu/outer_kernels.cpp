@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "algebra/cpu/row_kernels.hpp"
+#include "core/static_count.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "algebra/cpu/outer_kernels.cpp"
@@ -146,20 +147,9 @@ template <Into kInto>
 void Rows(const OuterArgs& a, std::size_t first_row) {
     const std::size_t lanes = hn::Lanes(D());
     for (std::size_t at = 0; at < a.m; at += kMostVectors * lanes) {
-        switch (std::min(kMostVectors, (padded(a.m) - at) / lanes)) {
-            case 1:
-                Slab<kInto, 1>(a, first_row, at);
-                break;
-            case 2:
-                Slab<kInto, 2>(a, first_row, at);
-                break;
-            case 3:
-                Slab<kInto, 3>(a, first_row, at);
-                break;
-            default:
-                Slab<kInto, kMostVectors>(a, first_row, at);
-                break;
-        }
+        WithStaticCount<kMostVectors>((padded(a.m) - at) / lanes, [&](auto vectors) {
+            Slab<kInto, vectors()>(a, first_row, at);
+        });
     }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "algebra/activate.hpp"
+#include "core/static_count.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "algebra/cpu/row_kernels.cpp"
@@ -267,48 +268,24 @@ void DotSlab(const ColumnArgs& a, const float* HWY_RESTRICT v, const float* HWY_
     }
 }
 
-#define PIBINN_BY_SLABS(Slab, ...)                                    \
-    const D d;                                                        \
-    const std::size_t lanes = hn::Lanes(d);                           \
-    for (std::size_t at = 0; at < a.mv; at += kBlock * lanes) {       \
-        switch (std::min<std::size_t>(kBlock, (a.mv - at) / lanes)) { \
-            case 1:                                                   \
-                Slab<1>(a, __VA_ARGS__, at);                          \
-                break;                                                \
-            case 2:                                                   \
-                Slab<2>(a, __VA_ARGS__, at);                          \
-                break;                                                \
-            case 3:                                                   \
-                Slab<3>(a, __VA_ARGS__, at);                          \
-                break;                                                \
-            case 4:                                                   \
-                Slab<4>(a, __VA_ARGS__, at);                          \
-                break;                                                \
-            case 5:                                                   \
-                Slab<5>(a, __VA_ARGS__, at);                          \
-                break;                                                \
-            case 6:                                                   \
-                Slab<6>(a, __VA_ARGS__, at);                          \
-                break;                                                \
-            case 7:                                                   \
-                Slab<7>(a, __VA_ARGS__, at);                          \
-                break;                                                \
-            default:                                                  \
-                Slab<kBlock>(a, __VA_ARGS__, at);                     \
-                break;                                                \
-        }                                                             \
-    }
+// Calls slab(number of vectors, first float) for the slabs of a vector of `length` floats.
+template <class Slab>
+void BySlabs(std::size_t length, const Slab& slab) {
+    const std::size_t lanes = hn::Lanes(D());
+    for (std::size_t at = 0; at < length; at += kBlock * lanes)
+        WithStaticCount<kBlock>((length - at) / lanes, [&](auto vectors) { slab(vectors, at); });
+}
 
 void GatherColumns(const ColumnArgs& a, const float* c, const float* columns, const float* minus,
                    float* v) {
-    PIBINN_BY_SLABS(GatherSlab, c, columns, minus, v)
+    BySlabs(a.mv, [&](auto vectors, std::size_t at) {
+        GatherSlab<vectors()>(a, c, columns, minus, v, at);
+    });
 }
 
 void DotColumns(const ColumnArgs& a, const float* v, const float* columns, float* c) {
-    PIBINN_BY_SLABS(DotSlab, v, columns, c)
+    BySlabs(a.mv, [&](auto vectors, std::size_t at) { DotSlab<vectors()>(a, v, columns, c, at); });
 }
-
-#undef PIBINN_BY_SLABS
 
 }  // namespace pibinn::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
