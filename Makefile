@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup program build demo test asan tsan bench format install
+.PHONY: help setup program build demo test asan tsan bench pibinn-bench format install
 
 help: ## list the targets
 	@sed -nE 's/^([a-z0-9]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 18
@@ -37,6 +37,10 @@ tsan: setup ## run the tests of the pool, recovering and training under the thre
 	cmake --preset tsan
 	cmake --build --preset tsan --parallel $(JOBS) --target test_core test_infer test_train
 	ctest --test-dir build-tsan --output-on-failure --no-tests=error -R '^(core|infer|train)\.' -E c_api
+
+pibinn-bench: setup
+	cmake --preset release
+	cmake --build --preset release --parallel $(JOBS) --target pibinn-bench pibinn_program pibinn_shared
 
 bench: ## measure against OpenBLAS, Eigen, PyTorch, onnxruntime, scikit-learn (installed in bench/.venv)
 	bench/run

@@ -16,20 +16,20 @@ using Vector = Eigen::Map<const Eigen::VectorXf>;
 
 }  // namespace
 
-void eigen_product(bool turned, std::size_t rows, std::size_t inner, std::size_t outer,
+void eigen_product(bool transposed, std::size_t rows, std::size_t inner, std::size_t outer,
                    const float* in, const float* matrix, float* out) {
     const auto r = static_cast<Eigen::Index>(rows);
     const auto i = static_cast<Eigen::Index>(inner);
     const auto o = static_cast<Eigen::Index>(outer);
     if (rows == 1) {
         Eigen::Map<Eigen::VectorXf> to(out, o);
-        if (turned)
+        if (transposed)
             to.noalias() = Matrix(matrix, i, o).transpose() * Vector(in, i);
         else
             to.noalias() = Matrix(matrix, o, i) * Vector(in, i);
     } else {
         Eigen::Map<Eigen::MatrixXf> to(out, o, r);
-        if (turned)
+        if (transposed)
             to.noalias() = Matrix(matrix, i, o).transpose() * Matrix(in, i, r);
         else
             to.noalias() = Matrix(matrix, o, i) * Matrix(in, i, r);

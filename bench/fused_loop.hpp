@@ -5,11 +5,11 @@
 
 namespace pibinn::bench {
 
-// The float network in one loop, under the rules of openblas_loops.hpp. Plain pointers: what they
-// point to is made in fused_peer.cpp.
+// The float network in one loop, under the rules of elementwise.hpp. fused_peer.cpp owns what the
+// pointers point to.
 
-constexpr std::size_t kFusedLanes = 16;  ///< outputs, and measurements, that stand together
-constexpr std::size_t kFusedRows = 64;   ///< signals that share a layer's weights in the cache
+constexpr std::size_t kFusedLanes = 16;  ///< outputs, or measurements, in one vector
+constexpr std::size_t kFusedRows = 64;   ///< signals per pass over a layer's weights
 
 /// One layer's numbers.
 struct FusedLayer {
@@ -34,7 +34,7 @@ struct FusedSpace {
     float* tau;          ///< threshold of each row
 };
 
-/// x2 of x1 and its support; then x1 and x2, p1 and p2 have changed places.
+/// Computes x2 from x1 and its support, then swaps x1 with x2 and p1 with p2.
 void fused_layer(FusedSpace& space, const FusedLayer& layer, std::size_t rows);
 
 }  // namespace pibinn::bench

@@ -5,13 +5,13 @@
 
 #include <cblas.h>
 
-#include "bench/openblas_loops.hpp"
+#include "bench/elementwise.hpp"
 
 namespace pibinn::bench {
 
 namespace {
 
-// Rows that go through all layers at a time. The whole of 4000 would leave the cache.
+// Rows that pass through all layers together. 4000 rows would leave the cache.
 constexpr std::size_t kRows = 256;
 
 void gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, std::size_t m, std::size_t n, std::size_t k,
@@ -28,8 +28,8 @@ OpenBlasStep::OpenBlasStep(PlainNetwork network, ThreadPool& pool)
       pool_(pool),
       effective_(network_.latent.size()),
       parts_(pool.threads()) {
-    openblas_set_num_threads(
-        1);  // a thread a part of the rows is faster than threads within 50x100
+    // Threads that share the rows are faster than threads within a product of 50 x 100.
+    openblas_set_num_threads(1);
     const auto make = [&](Gradient& gradient) {
         gradient.weights.resize(network_.latent.size());
         gradient.theta.resize(network_.layers);

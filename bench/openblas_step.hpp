@@ -9,21 +9,21 @@
 
 namespace pibinn::bench {
 
-/// A dense one-bit network with the plain update and the soft threshold. Links column by column, as
-/// everywhere.
+/// A dense one-bit network with the plain update and the soft threshold. Links stand column by
+/// column, as in the model file.
 struct PlainNetwork {
     std::size_t m = 0;
     std::size_t n = 0;
     std::size_t layers = 0;
     std::vector<float> a;       ///< the operator, n x m
     std::vector<float> latent;  ///< layers x n x m
-    std::vector<float> theta;   ///< one a layer
+    std::vector<float> theta;   ///< one per layer
     float scale = 1;
 };
 
 /// A training step of the plain network as one writes it on a good BLAS: whole batches through
-/// five matrix products a layer, fused loops between them, straight-through signs, Adam. It knows
-/// nothing of zeros. Threads share the rows of a batch.
+/// five matrix products per layer, fused loops between them, straight-through signs, Adam. It does
+/// not skip zeros. Threads share the rows of a batch.
 class OpenBlasStep {
 public:
     OpenBlasStep(PlainNetwork network, ThreadPool& pool);
@@ -42,7 +42,7 @@ private:
         AlignedBuffer<float> weights;
         std::vector<float> theta;
     };
-    /// What one thread needs.
+    /// The workspace of one thread.
     struct Part {
         std::vector<AlignedBuffer<float>> x, r;
         AlignedBuffer<float> q, p, g;

@@ -4,14 +4,14 @@
 
 namespace pibinn::bench {
 
-/// OUT (rows x outer) = IN (rows x inner) M. M stands as inner x outer, or turned as outer x inner;
-/// all are row-major.
-using Product = void (*)(bool turned, std::size_t rows, std::size_t inner, std::size_t outer,
+/// OUT (rows x outer) = IN (rows x inner) M. M is stored as inner x outer, or transposed as outer x
+/// inner; all are row-major.
+using Product = void (*)(bool transposed, std::size_t rows, std::size_t inner, std::size_t outer,
                          const float* in, const float* matrix, float* out);
 
-void openblas_product(bool turned, std::size_t rows, std::size_t inner, std::size_t outer,
+void openblas_product(bool transposed, std::size_t rows, std::size_t inner, std::size_t outer,
                       const float* in, const float* matrix, float* out);
-void eigen_product(bool turned, std::size_t rows, std::size_t inner, std::size_t outer,
+void eigen_product(bool transposed, std::size_t rows, std::size_t inner, std::size_t outer,
                    const float* in, const float* matrix, float* out);
 
 }  // namespace pibinn::bench

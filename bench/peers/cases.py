@@ -1,4 +1,4 @@
-"""What all peers outside the program share: the cases it wrote, and how times are taken."""
+"""What all peers in processes of their own share: cases, and how times are taken."""
 
 import argparse
 import ctypes
@@ -17,15 +17,17 @@ SOLVER_SIGNALS = 200
 
 
 class Case:
-    """A network and its signals, as `pibinn bench latency|throughput --cases DIR` writes them."""
+    """A network and its signals, as `pibinn-bench latency|throughput --cases DIR` writes them."""
 
     def __init__(self, folder):
-        self.model, m, n, layers = re.fullmatch(r"recover-(\w+)-(\d+)x(\d+)x(\d+)", folder.name).groups()
+        name = re.fullmatch(r"recover-(\w+)-(\d+)x(\d+)x(\d+)", folder.name)
+        self.model, m, n, layers = name.groups()
         self.m, self.n, self.layers = int(m), int(n), int(layers)
         arrays = {p.stem: np.load(p) for p in folder.glob("*.npy")}
         self.operator_t = arrays["operator"]  # n x m
         self.weights_t = arrays["weights"].reshape(self.layers, self.n, self.m)
-        self.theta, self.beta, self.omega = (arrays[name].ravel() for name in ("theta", "beta", "omega"))
+        self.theta, self.beta, self.omega = (
+            arrays[name].ravel() for name in ("theta", "beta", "omega"))
         self.residual_threshold = bool(arrays["settings"].ravel()[0])
         assert arrays["settings"].ravel()[1] == 1, "these peers know no delta"
         self.plain = not (self.residual_threshold or self.beta.any() or self.omega.any())
@@ -33,8 +35,10 @@ class Case:
         self.file = folder / "model.safetensors"
 
     def entry(self, name, peer, batch, threads, times, x):
-        """A result that bench/run puts beside ours; x is what the peer recovered of the first rows. `times` holds
-        peer_us, and ours_us and ratio where both took turns."""
+        """A result that bench/run puts beside ours; x is what the peer recovered of the first rows.
+
+        `times` holds peer_us, and ours_us and ratio where both took turns.
+        """
         ours = self.x[:len(x)]
         return {"name": name, "model": self.model, "m": self.m, "n": self.n, "layers": self.layers,
                 "batch": batch, "threads": threads, "peer": peer, **times,
@@ -42,12 +46,16 @@ class Case:
 
 
 def nmse_db(truth, estimate):
-    ratios = ((truth - estimate).astype(np.float64) ** 2).sum(1) / (truth.astype(np.float64) ** 2).sum(1)
+    truth = truth.astype(np.float64)
+    ratios = ((truth - estimate) ** 2).sum(1) / (truth ** 2).sum(1)
     return float(10 * np.log10(ratios.mean()))
 
 
 def microseconds(call, seconds, threads):
-    """Median time of call(i), i = 0, 1, 2 and so on: of the processor on one thread, by the wall clock on several."""
+    """Median time of call(i), i = 0, 1, 2 and so on.
+
+    Processor time on one thread, wall clock on several.
+    """
     clock = time.thread_time_ns if threads == 1 else time.perf_counter_ns
     call(0)
     times = []
@@ -66,7 +74,7 @@ def fastest(candidates, seconds, threads):
 
 
 class Ours:
-    """A case's batch on one thread by our own library in this process, so that it can take turns with a peer."""
+    """A case's batch on one thread by our own library, taking turns with a peer here."""
 
     def __init__(self, case):
         self.library = ctypes.CDLL(str(LIBRARY))
@@ -77,7 +85,8 @@ class Ours:
         self.y = np.ascontiguousarray(case.y, np.float32)
         self.x = np.empty((len(self.y), case.n), np.float32)
         self()
-        assert np.linalg.norm(self.x - case.x) <= 1e-4 * np.linalg.norm(case.x), "the library recovers something else"
+        difference = np.linalg.norm(self.x - case.x)
+        assert difference <= 1e-4 * np.linalg.norm(case.x), "the library recovers something else"
 
     def checked(self, status):
         if status != 0:
@@ -85,13 +94,15 @@ class Ours:
 
     def __call__(self):
         self.checked(self.library.pibinn_recover_in(
-            self.model, self.workspace, ctypes.c_void_p(self.y.ctypes.data), ctypes.c_size_t(len(self.y)),
-            ctypes.c_void_p(self.x.ctypes.data)))
+            self.model, self.workspace, ctypes.c_void_p(self.y.ctypes.data),
+            ctypes.c_size_t(len(self.y)), ctypes.c_void_p(self.x.ctypes.data)))
 
 
 def take_turns(calls, seconds):
-    """Processor time of one run of each, in microseconds, round by round. Every turn begins with some milliseconds
-    that do not count, as those of `pibinn bench` do."""
+    """Processor time of one run of each, in microseconds, round by round.
+
+    Every turn begins with some milliseconds that do not count, as those of `pibinn-bench` do.
+    """
     def turn(call):
         start = time.perf_counter()
         call()
@@ -111,8 +122,11 @@ def take_turns(calls, seconds):
 
 
 def fastest_batch(case, candidates, seconds, threads):
-    """The best of several ways to recover a case's batch, and its times of a signal. On one thread it takes turns
-    with ours; threads of a peer go on spinning after its turn, so with more of them ours is the program's."""
+    """The best of several ways to recover a case's batch, and its times per signal.
+
+    On one thread it takes turns with ours. Threads of a peer go on spinning after its turn, which
+    would slow ours down: with several threads ours is what pibinn-bench measured.
+    """
     rows = len(case.y)
     if threads > 1:
         calls = {name: lambda i, call=call: call() for name, call in candidates.items()}

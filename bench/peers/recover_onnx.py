@@ -1,4 +1,4 @@
-"""Recovery in onnxruntime, float32: two Gemm a layer, with what a layer adds folded in. Plain networks only."""
+"""Recovery in onnxruntime, float32: two Gemm per layer, additions folded in; plain only."""
 
 import numpy as np
 import onnxruntime
@@ -7,8 +7,8 @@ from onnx import TensorProto, helper, numpy_helper
 from cases import LATENCY_ROWS, fastest_batch, fastest, main
 
 
-def graph(case, turned):
-    """The network as a graph; `turned` stores the weights as outputs x inputs."""
+def graph(case, transposed):
+    """The network as a graph; `transposed` stores the weights as outputs x inputs."""
     nodes, constants = [], []
 
     def constant(name, array):
@@ -19,9 +19,9 @@ def graph(case, turned):
         nodes.append(helper.make_node("Gemm", inputs, [output], **attributes))
 
     def matrix(name, array):
-        return constant(name, array.T if turned else array)
+        return constant(name, array.T if transposed else array)
 
-    flags = {"transB": 1} if turned else {}
+    flags = {"transB": 1} if transposed else {}
     operator = matrix("operator", case.operator_t)
     for k in range(case.layers):
         weights = matrix(f"w{k}", case.weights_t[k].T)
@@ -33,26 +33,26 @@ def graph(case, turned):
         theta = float(case.theta[k])
         nodes.append(helper.make_node("Shrink", [f"z{k}"], [f"x{k}"], lambd=theta, bias=theta))
     last = f"x{case.layers - 1}"
-    return helper.make_model(
-        helper.make_graph(nodes, "network",
-                          [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["rows", case.m])],
-                          [helper.make_tensor_value_info(last, TensorProto.FLOAT, ["rows", case.n])], constants),
-        opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    inputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["rows", case.m])]
+    outputs = [helper.make_tensor_value_info(last, TensorProto.FLOAT, ["rows", case.n])]
+    return helper.make_model(helper.make_graph(nodes, "network", inputs, outputs, constants),
+                             opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
-def session(case, turned, threads):
+def session(case, transposed, threads):
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
-    return onnxruntime.InferenceSession(graph(case, turned).SerializeToString(), options,
+    return onnxruntime.InferenceSession(graph(case, transposed).SerializeToString(), options,
                                         providers=["CPUExecutionProvider"])
 
 
 def onnx_entries(case, threads, arguments):
     if not case.plain:
         return []
-    sessions = {name: session(case, turned, threads) for name, turned in (("straight", False), ("turned", True))}
+    sessions = {name: session(case, transposed, threads)
+                for name, transposed in (("straight", False), ("transposed", True))}
     peer = f"onnxruntime {onnxruntime.__version__}"
     runs = {name: lambda y, s=s: s.run(None, {"y": y})[0] for name, s in sessions.items()}
     entries = []

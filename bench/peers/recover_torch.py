@@ -1,9 +1,8 @@
 """Recovery in PyTorch, twice: as people write it, and at its best.
 
-At its best means one signal as a vector (addmv) or rows of a batch (addmm) with everything a layer adds folded into
-the two products, inference mode, and the fastest of eager and traced code, of both layouts of the weights and of
-several rows at a time. With --compile also torch.compile, which takes 6 to 20 s a network and lost the one trial it had
-(docs/performance.md).
+At its best means one signal as a vector (addmv) or rows of a batch (addmm), additions folded into
+the two products of a layer, inference mode, and the fastest of eager and traced code, of both
+layouts of the weights and of several rows at a time. With --compile also torch.compile.
 """
 
 import warnings
@@ -21,7 +20,8 @@ class AsWritten(torch.nn.Module):
         self.case = case
         self.a = torch.from_numpy(case.operator_t).T.contiguous()
         self.weights = [torch.from_numpy(w).T.contiguous() for w in case.weights_t]
-        self.theta, self.beta, self.omega = (torch.from_numpy(v) for v in (case.theta, case.beta, case.omega))
+        self.theta, self.beta, self.omega = (
+            torch.from_numpy(v) for v in (case.theta, case.beta, case.omega))
 
     def forward(self, y):
         x = before = torch.zeros(y.shape[0], self.a.shape[1])
@@ -42,7 +42,7 @@ class AsWritten(torch.nn.Module):
 
 
 class Best(torch.nn.Module):
-    """One vector, or rows; `straight` is the layout in which each output's weights stand together."""
+    """One vector, or rows; `straight` is the layout with each output's weights side by side."""
 
     def __init__(self, case, vector, straight):
         super().__init__()
@@ -50,8 +50,10 @@ class Best(torch.nn.Module):
         self.residual_threshold = case.residual_threshold
         a = torch.from_numpy(case.operator_t).T  # m x n
         self.a = a.contiguous() if straight else a.T.contiguous().T
-        self.weights = [w if straight else w.T.contiguous().T for w in map(torch.from_numpy, case.weights_t)]
-        self.theta, self.beta, self.omega = (list(map(float, v)) for v in (case.theta, case.beta, case.omega))
+        self.weights = [w if straight else w.T.contiguous().T
+                        for w in map(torch.from_numpy, case.weights_t)]
+        self.theta, self.beta, self.omega = (
+            list(map(float, v)) for v in (case.theta, case.beta, case.omega))
 
     def product(self, add, matrix, v, alpha, beta):
         """beta add + alpha (matrix v), for v a vector or rows."""
@@ -87,7 +89,7 @@ def candidates(case, sample, vector, compile_too):
     found = {}
     for straight in (True, False):
         network = Best(case, vector, straight).eval()
-        name = "straight" if straight else "turned"
+        name = "straight" if straight else "transposed"
         found[f"eager, {name}"] = network
         found[f"traced, {name}"] = torch.jit.optimize_for_inference(
             torch.jit.freeze(torch.jit.trace(network, sample, check_trace=False)))
@@ -111,14 +113,18 @@ def torch_entries(case, threads, arguments):
             x = torch.cat([written(row) for row in single]).numpy()
             entries.append(case.entry("latency", f"{version}, as written", 1, 1, times, x))
             ways = candidates(case, rows[0], True, arguments.compile)
-            calls = {name: lambda i, call=call: call(rows[i % len(rows)]) for name, call in ways.items()}
+            calls = {name: lambda i, call=call: call(rows[i % len(rows)])
+                     for name, call in ways.items()}
             name, times = fastest(calls, seconds, threads)
             x = torch.stack([ways[name](row) for row in rows]).numpy()
-            entries.append({**case.entry("latency", f"{version}, best", 1, 1, times, x), "how": name})
+            best = case.entry("latency", f"{version}, best", 1, 1, times, x)
+            entries.append({**best, "how": name})
         _, times = fastest_batch(case, {"": lambda: written(y)}, seconds, threads)
-        entries.append(case.entry("throughput", f"{version}, as written", len(y), threads, times, written(y).numpy()))
+        entries.append(case.entry("throughput", f"{version}, as written", len(y), threads, times,
+                                  written(y).numpy()))
         calls = {}
-        for rows in sorted({max(r for r in range(1, most + 1) if len(y) % r == 0) for most in (256, 512, len(y))}):
+        for rows in sorted({max(r for r in range(1, most + 1) if len(y) % r == 0)
+                            for most in (256, 512, len(y))}):
             parts = [part.contiguous() for part in y.split(rows)]
             for name, call in candidates(case, parts[0], False, arguments.compile).items():
                 calls[f"{name}, {rows} rows"] = (
@@ -126,10 +132,12 @@ def torch_entries(case, threads, arguments):
                     torch.cat([call(part) for part in parts]))
         name, times = fastest_batch(case, calls, seconds, threads)
         x = calls[name]().numpy()
-        entries.append({**case.entry("throughput", f"{version}, best", len(y), threads, times, x), "how": name})
+        best = case.entry("throughput", f"{version}, best", len(y), threads, times, x)
+        entries.append({**best, "how": name})
     return entries
 
 
 if __name__ == "__main__":
-    warnings.filterwarnings("ignore", category=FutureWarning)  # tracing is going to leave, and is the fastest
+    # Tracing is deprecated, and the fastest.
+    warnings.filterwarnings("ignore", category=FutureWarning)
     main(torch_entries, __doc__)

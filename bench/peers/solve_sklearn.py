@@ -1,4 +1,4 @@
-"""scikit-learn's OMP on the signals of a trained model, signal by signal, stopped as early as our nmse allows."""
+"""scikit-learn's OMP on the signals of a trained model, stopped as early as our nmse allows."""
 
 import numpy as np
 import sklearn
@@ -6,7 +6,7 @@ from sklearn.linear_model import orthogonal_mp_gram
 
 from cases import SOLVER_SIGNALS, main, microseconds, nmse_db
 
-RESIDUALS = (0.3, 0.1, 0.03, 0.01, 1e-3, 1e-5)  # shares of ||y||, as `pibinn bench` tries them
+RESIDUALS = (0.3, 0.1, 0.03, 0.01, 1e-3, 1e-5)  # shares of ||y||, as `pibinn-bench` tries them
 
 
 def omp_entries(case, threads, arguments):
@@ -23,8 +23,9 @@ def omp_entries(case, threads, arguments):
 
     def solve(i, residual):
         row = y[i % len(y)]
-        return orthogonal_mp_gram(gram, (unit.T @ row)[:, np.newaxis], tol=residual ** 2 * energy[i % len(y)],
-                                  norms_squared=energy[i % len(y)][np.newaxis]).ravel() / norms
+        total = energy[i % len(y)]
+        return orthogonal_mp_gram(gram, (unit.T @ row)[:, np.newaxis], tol=residual ** 2 * total,
+                                  norms_squared=total[np.newaxis]).ravel() / norms
 
     for residual in RESIDUALS:
         x = np.stack([solve(i, residual) for i in range(len(y))])
@@ -32,8 +33,8 @@ def omp_entries(case, threads, arguments):
         if reached <= ours:
             break
     times = microseconds(lambda i: solve(i, residual), max(arguments.seconds, 0.05), threads)
-    entry = case.entry("throughput", f"scikit-learn {sklearn.__version__} omp, residual {residual}", len(case.y), 1,
-                       times, x)
+    peer = f"scikit-learn {sklearn.__version__} omp, residual {residual}"
+    entry = case.entry("throughput", peer, len(case.y), 1, times, x)
     return [{**entry, "error": None, "ours_nmse_db": ours, "peer_nmse_db": reached}]
 
 

@@ -1,7 +1,7 @@
 """The training step in PyTorch as people write it: autograd, straight-through sign, Adam, eager.
 
-Reads the arrays that `pibinn bench train --cases DIR` wrote, checks its gradient against ours and prints JSON:
-one entry for every density, batch and number of threads.
+Reads the arrays that `pibinn-bench train --cases DIR` wrote, checks its gradient against ours and
+prints JSON: one entry per density, batch and number of threads.
 """
 
 import argparse
@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-RATE = 1e-7  # as in `pibinn bench train`: all of the work, and the density stays
+RATE = 1e-7  # as in `pibinn-bench train`: all of the work, and the density stays
 
 
 class Sign(torch.autograd.Function):
@@ -53,7 +53,10 @@ def loss_of(network, x, y):
 
 
 def gradient_error(arrays, density):
-    """Of the weights' gradient against ours, in the worst layer. Ours is by effective weights: the scale away."""
+    """Of the weights' gradient against ours, in the worst layer.
+
+    Ours is the gradient by effective weights, so theirs is divided by the scale.
+    """
     network = Network(arrays, density)
     loss_of(network, arrays["x"], arrays["y"]).backward()
     ours = arrays[f"gradient-{density}"]
@@ -106,9 +109,9 @@ def main():
             for threads in arguments.threads:
                 torch.set_num_threads(threads)
                 taken = epoch_seconds(arrays, density, batch, arguments.seconds)
-                results.append({"name": "train", "density": density / 100, "batch": batch, "threads": threads,
-                                "peer": f"torch {torch.__version__.split('+')[0]}", "peer_us": 1e6 * taken,
-                                "error": error})
+                results.append({"name": "train", "density": density / 100, "batch": batch,
+                                "threads": threads, "peer_us": 1e6 * taken, "error": error,
+                                "peer": f"torch {torch.__version__.split('+')[0]}"})
     print(json.dumps({"results": results}))
 
 

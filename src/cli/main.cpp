@@ -39,7 +39,9 @@ std::string help_text() {
     if (word.starts_with('-'))
         fail_usage(fmt::format("unknown option '{}' before a verb", word),
                    "options follow their verb: see 'pibinn --help'");
-    fail_usage(fmt::format("unknown verb '{}'", word), hint_for_unknown(word, names));
+    fail_usage(fmt::format("unknown verb '{}'", word),
+               word == "bench" ? "the benchmark is a program of its own: build/pibinn-bench"
+                               : hint_for_unknown(word, names));
 }
 
 void dispatch(const Arguments& words) {

@@ -33,8 +33,7 @@ std::span<const Verb> all_verbs();
     X(solve, "solve", "recover signals with a reference solver instead of a model")      \
     X(certify, "certify", "say what the theory guarantees of a model")                   \
     X(inspect, "inspect", "show what a model is and the bits it stores")                 \
-    X(export, "export", "write a model in another format")                               \
-    X(bench, "bench", "measure speed against what one would use instead")
+    X(export, "export", "write a model in another format")
 
 #define PIBINN_DECLARE_VERB(function, name, summary) \
     void run_##function(const Arguments& arguments);

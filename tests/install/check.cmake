@@ -74,6 +74,12 @@ if(PKG_CONFIG)
   endif()
 endif()
 
+# Of the programs only pibinn: parts of the benchmark are compiled for the machine that built it.
+file(GLOB programs RELATIVE ${prefix}/bin ${prefix}/bin/*)
+if(programs AND NOT programs STREQUAL "pibinn")
+  message(FATAL_ERROR "installed programs: ${programs}")
+endif()
+
 if(EXISTS ${BUILD_DIR}/pibinn)
   run(${prefix}/bin/pibinn --version)
   expect_output("${VERSION}")

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstddef>
+
+#include "pibinn/model.hpp"
+#include "pibinn/thread_pool.hpp"
+
+namespace pibinn::bench {
+
+/// A one-bit network from a random operator, its thresholds still 0. Every layer carries the signs
+/// of A, scaled as A / ||A||^2 is, with 2 % of them flipped: a peer could keep one copy of equal
+/// layers.
+Model random_network(const Structure& structure, std::size_t layers, const Update& update);
+
+/// Sets the thresholds layer by layer so that each leaves about `density` of its entries non-zero
+/// on `y`: our kernels skip zeros, and most peers do not. Thresholds that scale with the residual
+/// need a dense network; a usage error otherwise.
+void set_thresholds(Model& model, ConstBatchView y, double density, ThreadPool& pool);
+
+/// The share of entries that are not zero.
+double nonzero_share(const Batch& x);
+
+}  // namespace pibinn::bench
