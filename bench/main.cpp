@@ -77,6 +77,7 @@ void run(const BenchArguments& arguments) {
 
 int main(int argc, char** argv) {
     using pibinn::ErrorKind;
+    pibinn::bench::restart_with_better_blas(argv);
     try {
         pibinn::bench::run(
             pibinn::bench::parse_arguments({argv + (argc > 0 ? 1 : 0), argv + argc}));

@@ -88,6 +88,15 @@ TEST(TimeText, ShowsThreeDigits) {
     EXPECT_EQ(time_text(1285.3), "1285");
 }
 
+TEST(BlasCore, IsChosenForAProcessorThatOpenBlasDoesNotKnow) {
+    EXPECT_EQ(better_blas_core("Prescott", {true, true}), "SkylakeX");
+    EXPECT_EQ(better_blas_core("Prescott", {true, false}), "Haswell");
+    // An old processor is what it is, and a known one is left alone.
+    EXPECT_EQ(better_blas_core("Prescott", {false, false}), "");
+    EXPECT_EQ(better_blas_core("SkylakeX", {true, true}), "");
+    EXPECT_EQ(better_blas_core("Zen", {true, false}), "");
+}
+
 std::vector<ScalingResult> curves() {
     return {{"layers", 50, 100, 5, 256, 1, 5, 10},
             {"layers", 50, 100, 10, 256, 1, 10, 30},
