@@ -255,6 +255,15 @@ bool parse_network_structure(std::string_view word) {
     return parse_name(names, word, "structure of a network");
 }
 
+/// "soft", "hard", "relu": every value of a registered list.
+template <class Values>
+std::string quoted_names(const Values& values) {
+    std::string text;
+    for (const auto value : values)
+        text += fmt::format("{}\"{}\"", text.empty() ? "" : ", ", to_string(value));
+    return text;
+}
+
 /// Reads [model]. `update` stands before its parts, which may then be switched one by one.
 struct ModelReader {
     Config& config;
@@ -273,12 +282,9 @@ std::vector<ConfigKey> ModelReader::keys() {
     return {
         {"layers", "20", "", "K, how many iterations are unrolled",
          [&](const Value& v) { spec.layers = v.whole(1, 10000); }},
-        {"activation", "\"soft\"", "",
-         "\"soft\" or \"hard\" thresholds, or \"relu\", the paper's literal HT",
+        {"activation", "\"soft\"", "", "the threshold of a layer: " + quoted_names(activations()),
          [&](const Value& v) { spec.activation = v.word(parse_activation); }},
-        {"weights", "\"one-bit\"", "",
-         "how links are stored: \"float\", \"one-bit\" (one scale for the network), "
-         "\"one-bit-layer\", \"one-bit-channel\", \"ternary\"",
+        {"weights", "\"one-bit\"", "", "how links are stored: " + quoted_names(weight_kinds()),
          [&](const Value& v) { spec.weights = v.word(parse_weight_kind); }},
         {"delta", "1.0", "", "the paper's delta, the share of x that a layer keeps",
          [&](const Value& v) { spec.delta = v.number(0, 2, true); }},

@@ -68,7 +68,7 @@ struct ConfigKey {
     std::string_view name;
     std::string_view value;    ///< the default as TOML; empty where there is none
     std::string_view example;  ///< otherwise a value that it may have
-    std::string_view help;
+    std::string help;
     std::function<void(const ConfigValue&)> set;
     KeyKinds kinds = {};
 };

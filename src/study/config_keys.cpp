@@ -42,8 +42,7 @@ std::vector<KeyInfo> config_keys() {
     const auto add = [&](std::string_view section, const ConfigKey& key) {
         keys.push_back({std::string(section), std::string(key.name), std::string(key.value),
                         std::string(key.example),
-                        key.kinds == KeyKinds{} ? "" : kinds_text(key.kinds),
-                        std::string(key.help)});
+                        key.kinds == KeyKinds{} ? "" : kinds_text(key.kinds), key.help});
     };
     visit_config_keys(add);
     visit_train_keys(add);

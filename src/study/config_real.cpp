@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/ranges.h>
+
 #include "core/names.hpp"
 #include "pibinn/array.hpp"
 #include "study/config.hpp"
@@ -129,8 +131,9 @@ std::vector<ConfigKey> real_keys(RealConfig& real) {
          "what the operator acts on: \"coefficients\" (a drawn one) or \"signals\" (a file)",
          [&](const Value& v) { real.on_signals = v.word(parse_senses); }, both},
         {"basis", "", "\"dct\"",
-         "in which signals are sparse: \"identity\", \"dct\", \"dct2\", or a file of an "
-         "orthonormal matrix; by default identity for arrays, dct2 for images, dct for signals",
+         fmt::format("in which signals are sparse: \"{}\", or a file of an orthonormal matrix; by "
+                     "default identity for arrays, dct2 for images, dct for signals",
+                     fmt::join(basis_names(), "\", \"")),
          [&](const Value& v) { set_basis(v, real); }, given},
         {"ids", "", "\"ids.npy\"", "array file that says which recording each segment is of",
          [&](const Value& v) { real.ids = v.path(); }, signals},

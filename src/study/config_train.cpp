@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "core/names.hpp"
+#include "model/weights/weight_rules.hpp"
 #include "study/config_document.hpp"
 
 namespace pibinn::study {
@@ -147,7 +148,7 @@ std::vector<Stage> list_stages(const Value& value, std::vector<Stage> recipe) {
 /// The stages that a recipe has for other kinds of weights than this network's.
 std::vector<Stage> stages_elsewhere(std::string_view recipe, NetworkSpec spec) {
     std::vector<Stage> stages;
-    for (const WeightKind kind : {WeightKind::real, WeightKind::one_bit}) {
+    for (const WeightKind kind : weight_kinds()) {
         spec.weights = kind;
         for (const Stage& stage : named_recipe(recipe, spec).stages) stages.push_back(stage);
     }
@@ -247,7 +248,7 @@ TrainConfig read_train_config(const ConfigDocument& document, Config& whole, boo
         else
             v.fail("expected stages", "write [[train.stage]] and its keys below");
     });
-    if (share && spec.weights != WeightKind::one_bit)
+    if (share && !rules_of(spec.weights).has_global_scale())
         for (Stage& stage : config.recipe.stages) {
             stage.scale = 0;
             stage.trains_scale = false;

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/file.hpp"
+#include "model/weights/weight_rules.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/sparsity.hpp"
 #include "pibinn/version.hpp"
@@ -140,7 +141,7 @@ SchemeRow make_row(const Scheme& scheme, const std::vector<SeedRun>& seeds, doub
     row.sparsity =
         over_seeds(seeds, [](const SeedRun& s) { return sparsity(s.result.model); }).mean;
     const Structure& physics = seeds.front().problem->op.structure();
-    if (model.spec.weights == WeightKind::ternary && scheme.structure == "dense" &&
+    if (rules_of(model.spec.weights).has_level(0) && scheme.structure == "dense" &&
         physics.kind() != StructureKind::dense && overlap(model, physics))
         row.overlap = over_seeds(seeds, [](const SeedRun& s) {
                           return *overlap(s.result.model, s.problem->op.structure());
