@@ -21,7 +21,7 @@ def exported(model, folder):
 def test_the_snippet_of_the_documentation_reads_the_weights(plain, tmp_path, monkeypatch):
     page = (ROOT / "docs" / "file-format.md").read_text(encoding="utf-8")
     (snippet,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    assert len(snippet.splitlines()) == 6
+    assert len(snippet.splitlines()) == 8
     (tmp_path / MODEL).write_bytes(plain.read_bytes())
     monkeypatch.chdir(tmp_path)
     names = {}
