@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup program build demo test asan tsan bench pibinn-bench format install
+.PHONY: help setup program build demo test asan tsan clang aarch64 bench pibinn-bench format install
 
 help: ## list the targets
 	@sed -nE 's/^([a-z0-9]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 18
@@ -41,6 +41,18 @@ tsan: setup ## run the tests of the pool, recovering and training under the thre
 pibinn-bench: setup
 	cmake --preset release
 	cmake --build --preset release --parallel $(JOBS) --target pibinn-bench pibinn_program pibinn_shared
+
+clang: ## build with clang and run the tests of the kernels
+	@scripts/setup test clang
+	cmake --preset clang
+	cmake --build --preset clang --parallel $(JOBS) --target test_algebra test_infer
+	ctest --test-dir build-clang --output-on-failure --no-tests=error -R '^(algebra|infer)\.' -E c_api
+
+aarch64: ## build for 64-bit ARM and run the tests of the kernels under qemu
+	@scripts/setup-aarch64
+	cmake --preset aarch64
+	cmake --build --preset aarch64 --parallel $(JOBS) --target test_infer
+	ctest --test-dir build-aarch64 --output-on-failure --no-tests=error -R '^infer\.' -E c_api
 
 bench: ## measure against OpenBLAS, Eigen, PyTorch, onnxruntime, scikit-learn (installed in bench/.venv)
 	bench/run

@@ -32,7 +32,7 @@ Batch OurRecovery::recover(ConstBatchView y, ThreadPool& pool) const {
 
 void OurRecovery::recover_into(ConstBatchView y, BatchView x, ThreadPool& pool) const {
     if (packed())
-        recoverer_.packed()->recover(y, x, pool);
+        recoverer_.packed()->recover_coefficients(y, x, pool);
     else
         recoverer_.coefficients(y, pool);
 }
@@ -49,8 +49,9 @@ std::function<void(std::size_t)> OurRecovery::single_call(const Batch& y) const 
     const PackedModel& model = *recoverer_.packed();
     const auto space = std::make_shared<Space>(
         Space{PackedModel::Workspace(model), AlignedBuffer<float>(model.entries())});
-    return
-        [&model, &y, space](std::size_t i) { model.recover(y.row(i), space->x, space->workspace); };
+    return [&model, &y, space](std::size_t i) {
+        model.recover_coefficients(y.row(i), space->x, space->workspace);
+    };
 }
 
 struct FloatRecovery::State {

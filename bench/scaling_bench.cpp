@@ -67,8 +67,8 @@ std::vector<ScalingResult> bench_scaling(const BenchOptions& options,
         }
         std::vector<Turn> turns;
         for (Point& point : points)
-            turns.push_back(
-                processor_runs([&] { point.packed->recover(point.recovery_case.y, one); }));
+            turns.push_back(processor_runs(
+                [&] { point.packed->recover_coefficients(point.recovery_case.y, one); }));
         const auto times = run_rounds(options.seconds, turns);
         for (std::size_t i = 0; i < points.size(); ++i)
             begin[static_cast<std::ptrdiff_t>(i)].us = times[i].median();

@@ -14,15 +14,15 @@
 
 namespace pibinn {
 
-/// Names that `--kernel` takes on this machine, the one that `auto` stands for first: an
-/// instruction set, which chooses the way that is fastest, or WAY/INSTRUCTION SET. `vector16`
-/// trades digits for speed and is never chosen unasked.
+/// Names of kernels that this machine has, the one that `auto` stands for first: an instruction
+/// set, which chooses its fastest kernel for each block, or KERNEL/INSTRUCTION SET.
 std::vector<std::string> packed_kernels();
 
 /// Whether a network can be packed: unrolled, and of a kind that stores signs.
 bool can_be_packed(const NetworkSpec& spec);
 
-/// A model as bits in the order in which this machine's kernels read them, a few kilobytes.
+/// A model as bits in the order in which this machine's kernels read them, a few kilobytes. It
+/// recovers coefficients: the entries of x in the model's basis; `Recoverer` gives signals.
 /// Immutable: any number of threads may recover with one at a time, each with a workspace of its
 /// own. A row's result depends on the row, the model and the instruction set alone: neither on the
 /// rows beside it, nor on the batch, nor on the number of threads.
@@ -47,24 +47,26 @@ public:
     std::size_t measurements() const;
     std::size_t entries() const;
     std::size_t layers() const;
-    /// Of signs, scalars and operator. Other workers of a pool that recover with a model of 48 KiB
-    /// to 2 MiB keep a copy of it each.
+    /// Of signs, scalars and operator. Each other worker of a pool keeps a copy of a model of 48
+    /// KiB to 2 MiB.
     std::size_t bytes() const;
     const std::string& kernel() const;
-    /// What one layer adds to the error against float64, relative to its largest entry: 1e-6, or
-    /// 1e-3 for tables of 16 bits. Networks that amplify errors amplify these too, and where
-    /// an entry stands at its threshold, hard thresholds and the Onsager term's count may jump.
-    double relative_error() const;
+    /// The most that one layer adds to the error against float64, relative to its largest entry.
+    /// Networks that amplify errors amplify these too, and where an entry stands at its threshold,
+    /// hard thresholds and the Onsager term's count may jump.
+    static constexpr double kRelativeError = 1e-6;
 
-    /// One signal, or a few rows, on the caller's thread and without allocation.
-    void recover(std::span<const float> y, std::span<float> x, Workspace& workspace) const;
-    void recover(ConstBatchView y, BatchView x, Workspace& workspace) const;
-    /// A batch over all threads, into the caller's memory; both without gaps between rows where the
-    /// network is repeated.
-    void recover(ConstBatchView y, BatchView x, ThreadPool& pool) const;
+    /// The coefficients of one signal, or of a few rows, on the caller's thread and without
+    /// allocation. Throws a usage error for an `x` or a workspace that does not fit.
+    void recover_coefficients(std::span<const float> y, std::span<float> x,
+                              Workspace& workspace) const;
+    void recover_coefficients(ConstBatchView y, BatchView x, Workspace& workspace) const;
+    /// A batch over all threads, into the caller's memory. Where the network is repeated, neither
+    /// batch may have gaps between its rows.
+    void recover_coefficients(ConstBatchView y, BatchView x, ThreadPool& pool) const;
     /// The same into memory of its own; with `every_layer`, x_1 .. x_K too.
-    Batch recover(ConstBatchView y, ThreadPool& pool,
-                  std::vector<Batch>* every_layer = nullptr) const;
+    Batch recover_coefficients(ConstBatchView y, ThreadPool& pool,
+                               std::vector<Batch>* every_layer = nullptr) const;
 
 private:
     struct State;

@@ -107,7 +107,7 @@ void run_recover(const Arguments& arguments) {
         "recovered signals (.npy, .npz, .mat, .csv, FILE:NAME, -; .npz with --layers all)");
     line.optional("--layers", layers, "the estimate of the last layer, or of all", "last|all");
     line.optional("--kernel", kernel,
-                  "instruction set, or one of its ways; 'pibinn --version' lists them",
+                  "instruction set, or one of its kernels; 'pibinn --version' lists them",
                   "auto|NAME");
     if (!line.parse(arguments)) return;
     const bool all = parse_layers(layers);
@@ -128,13 +128,6 @@ void run_recover(const Arguments& arguments) {
     const Recoverer recoverer(model, kernel);
     const std::string used_kernel =
         recoverer.packed() != nullptr ? recoverer.packed()->kernel() : use_kernel(kernel);
-    const double relative_error =
-        recoverer.packed() != nullptr ? recoverer.packed()->relative_error() : 1e-6;
-    if (relative_error > 1e-6)
-        console.note(
-            fmt::format("'{}' rounds every layer to about {} of its largest entry; hard "
-                        "thresholds and counted supports may jump",
-                        used_kernel, relative_error));
     ThreadPool pool(line.threads());
     const Outcome outcome = all ? recover_layers(model, recoverer, in, out, pool)
                                 : recover_rows(model, recoverer, in, out, console, pool);
@@ -153,7 +146,6 @@ void run_recover(const Arguments& arguments) {
                     {"n", model.op.cols()},
                     {"layers", outcome.layers},
                     {"kernel", used_kernel},
-                    {"relative_error", relative_error},
                     {"microseconds_per_signal", outcome.microseconds}});
 }
 

@@ -109,7 +109,7 @@ void recover(const pibinn_model& model, pibinn_workspace& workspace, const float
     const BatchView x(x_rows, rows, recoverer.entries());
     if (workspace.packed && recoverer.domain().plain()) {
         pibinn::require_numbers(y);
-        recoverer.packed()->recover(y, x, *workspace.packed);
+        recoverer.packed()->recover_coefficients(y, x, *workspace.packed);
         return;
     }
     const pibinn::Batch found = recoverer(y);

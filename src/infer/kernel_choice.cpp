@@ -16,19 +16,17 @@ namespace {
 struct Named {
     std::string name;
     std::int64_t target;
-    Way way;
+    KernelStrategy strategy;
 };
 
-/// The best instruction set first, each before its ways.
 std::vector<Named> all_kernels() {
     std::vector<Named> all;
     for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
         const std::string set = hwy::TargetName(target);
-        all.push_back({set, target, Way::automatic});
-        const VectorKernels vector = vector_kernels(target);
-        if (vector.floats != nullptr) all.push_back({"vector/" + set, target, Way::vector});
-        if (vector.shorts != nullptr) all.push_back({"vector16/" + set, target, Way::vector16});
-        all.push_back({"tile/" + set, target, Way::tile});
+        all.push_back({set, target, KernelStrategy::automatic});
+        if (vector_kernel(target) != nullptr)
+            all.push_back({"vector/" + set, target, KernelStrategy::vector});
+        all.push_back({"tile/" + set, target, KernelStrategy::tile});
     }
     return all;
 }
@@ -45,44 +43,45 @@ KernelChoice choose_kernel(std::string_view name) {
     const std::vector<Named> all = all_kernels();
     for (const Named& kernel : all)
         if (name == kernel.name || name == "auto")
-            return {kernel.name, kernel.way, kernel_set(kernel.target)};
+            return {kernel.name, kernel.strategy, kernel_set(kernel.target)};
     std::vector<std::string_view> known{"auto"};
     for (const Named& kernel : all) known.push_back(kernel.name);
     fail_usage(fmt::format("this machine has no kernel '{}'", name), hint_for_unknown(name, known));
 }
 
-bool KernelChoice::tiny(const PackedPart& part) const {
+bool KernelChoice::tiny(const PackedBlock& block) const {
     // Measured from 2x4 to 1024x2048, 5 to 60 % alive, in batches: blocks of 2x4 and 4x8 leave most
-    // of a register empty and take 1.4 to 3 times as long as in tiles, 8x16 about as long; from
-    // 16x32 on tables in registers won everywhere.
+    // of a register empty and take 1.4 to 3 times as long as in tiles; blocks of 8x16 take about as
+    // long; from 16x32 on tables in registers won everywhere.
     constexpr std::size_t few_links = 128;
-    return way == Way::automatic && part.full() && part.m * part.n < few_links;
+    return strategy == KernelStrategy::automatic && block.full() && block.m * block.n < few_links;
 }
 
-RecoverKernel KernelChoice::vector_of(const PackedPart& part) const {
-    if (way == Way::tile || !part.full()) return nullptr;
-    return way == Way::vector16 ? set.vector.shorts : set.vector.floats;
+RecoverKernel KernelChoice::vector_of(const PackedBlock& block) const {
+    if (strategy == KernelStrategy::tile || !block.full()) return nullptr;
+    return set.vector;
 }
 
-KernelChoice::Step KernelChoice::step(const PackedPart& part, std::size_t left) const {
+KernelChoice::Step KernelChoice::step(const PackedBlock& block, std::size_t left) const {
     // A tile takes as long for one row as for sixteen, and about as long as five tiles of one.
     constexpr std::size_t enough = 5;
-    const RecoverKernel vector = vector_of(part);
-    const bool tiled = way == Way::tile || (left >= enough && (vector == nullptr || tiny(part)));
+    const RecoverKernel vector = vector_of(block);
+    const bool tiled =
+        strategy == KernelStrategy::tile || (left >= enough && (vector == nullptr || tiny(block)));
     if (tiled) return {set.tile, std::min(left, kTile)};
     if (vector != nullptr) return {vector, left};
     return {set.single, 1};
 }
 
-std::size_t KernelChoice::turn(const PackedPart& part) const {
-    return vector_of(part) == nullptr || tiny(part) ? kTile : kTurns;
+std::size_t KernelChoice::rows_at_a_time(const PackedBlock& block) const {
+    return vector_of(block) == nullptr || tiny(block) ? kTile : kInterleave;
 }
 
-std::size_t KernelChoice::workspace_floats(const PackedPart& part) const {
-    const std::size_t tile = tile_workspace_floats(part, set.layout);
-    if (vector_of(part) == nullptr) return tile;
-    const std::size_t vector = vector_workspace_floats(part, set.layout);
-    return tiny(part) ? std::max(tile, vector) : vector;
+std::size_t KernelChoice::workspace_floats(const PackedBlock& block) const {
+    const std::size_t tile = tile_workspace_floats(block, set.layout);
+    if (vector_of(block) == nullptr) return tile;
+    const std::size_t vector = vector_workspace_floats(block, set.layout);
+    return tiny(block) ? std::max(tile, vector) : vector;
 }
 
 }  // namespace pibinn

@@ -9,37 +9,36 @@
 
 namespace pibinn {
 
-/// How the rows of a part are solved, which is a matter of speed; but for 16 bits, which round.
-enum class Way { automatic, vector, vector16, tile };
+/// Which kernel solves the rows of a block. All of them give the same bits; the choice is a matter
+/// of speed.
+enum class KernelStrategy { automatic, vector, tile };
 
-/// An instruction set and, if asked for, one of its ways.
+/// An instruction set and, if asked for, one of its kernels.
 struct KernelChoice {
-    std::string name;  ///< WAY/INSTRUCTION SET, or the instruction set alone
-    Way way = Way::automatic;
+    std::string name;  ///< KERNEL/INSTRUCTION SET, or the instruction set alone
+    KernelStrategy strategy = KernelStrategy::automatic;
     KernelSet set;
 
-    const SignLayout& layout() const {
-        return way == Way::vector16 ? set.short_layout : set.layout;
-    }
-    /// What to solve a part's next rows with, and how many of the `left` ones at once.
+    /// What to solve a block's next rows with, and how many of the `left` ones at once.
     struct Step {
         RecoverKernel kernel;
         std::size_t rows;
     };
-    Step step(const PackedPart& part, std::size_t left) const;
-    /// Rows that a part's kernel takes at a time, given enough of them.
-    std::size_t turn(const PackedPart& part) const;
-    std::size_t workspace_floats(const PackedPart& part) const;
+    Step step(const PackedBlock& block, std::size_t left) const;
+    /// Rows that a block's kernel takes at a time, given enough of them.
+    std::size_t rows_at_a_time(const PackedBlock& block) const;
+    std::size_t workspace_floats(const PackedBlock& block) const;
 
 private:
-    /// The kernel of one row at a time; null where tiles solve the part.
-    RecoverKernel vector_of(const PackedPart& part) const;
-    /// Too small for vectors, where there are rows enough for a tile.
-    bool tiny(const PackedPart& part) const;
+    /// Null where tiles solve the block.
+    RecoverKernel vector_of(const PackedBlock& block) const;
+    /// Too small for the vector kernel, where there are rows enough for a tile.
+    bool tiny(const PackedBlock& block) const;
 };
 
+/// The best instruction set first, each before its kernels.
 std::vector<std::string> kernel_choices();
-/// Throws a usage error for names that this machine has not.
+/// Throws a usage error for names that this machine does not have.
 KernelChoice choose_kernel(std::string_view name);
 
 }  // namespace pibinn

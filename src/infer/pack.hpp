@@ -2,13 +2,16 @@
 
 #include <vector>
 
-#include "infer/packed_part.hpp"
+#include "infer/packed_block.hpp"
 #include "pibinn/model.hpp"
 
 namespace pibinn {
 
 /// The diagonal blocks of one repetition, or the mask, with the signs of every layer in the order
 /// in which kernels of this layout read them.
-std::vector<PackedPart> pack_parts(const Model& model, const SignLayout& layout);
+std::vector<PackedBlock> pack_blocks(const Model& model, const SignLayout& layout);
+
+/// The scalars of every layer of a block of m rows, for weights of size 1.
+std::vector<PackedLayer> pack_layers(const Model& model, std::size_t m);
 
 }  // namespace pibinn

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "infer/block_copies.hpp"
 #include "infer/kernel_choice.hpp"
 #include "infer/pack.hpp"
-#include "infer/part_copies.hpp"
 #include "model/weights/weight_rules.hpp"
 #include "pibinn/error.hpp"
 
@@ -14,33 +14,50 @@ namespace pibinn {
 
 struct PackedModel::State {
     KernelChoice choice;
-    PartCopies copies;
+    BlockCopies copies;
     std::size_t repeat = 1;
     std::size_t m = 0;  ///< of one repetition
     std::size_t n = 0;
     std::size_t workspace = 0;
-    std::size_t turn = 1;  ///< rows that the kernels take at a time
+    std::size_t rows_at_a_time = 1;  ///< by the kernels
 
     State(const Model& model, std::string_view kernel);
-    void recover_rows(const std::vector<PackedPart>& parts, ConstBatchView y, BatchView x,
+    void recover_rows(const std::vector<PackedBlock>& blocks, ConstBatchView y, BatchView x,
                       float* every_layer, std::size_t layer_stride, float* workspace_floats) const;
 };
 
 namespace {
 
-void require_width(std::size_t given, std::size_t expected) {
+void require_measurements(std::size_t given, std::size_t expected) {
     if (given != expected)
         fail_input(fmt::format("expected {} measurements per row, got {}", expected, given),
                    "give measurements made by this model's operator");
 }
 
-/// Rows that one task of a batch takes: many tasks a thread, so that no thread waits long for
-/// another whose core is shared, in whole turns of the kernels where one is for all parts, and not
-/// so few rows that a task's workspace counts. Results do not depend on it.
-std::size_t rows_per_task(std::size_t rows, std::size_t threads, std::size_t turn) {
+void require_room(const BatchView& x, std::size_t rows, std::size_t entries) {
+    if (x.rows != rows || x.cols != entries)
+        fail_usage(fmt::format("expected room for {} x {} coefficients, got {} x {}", rows, entries,
+                               x.rows, x.cols),
+                   "give one row per row of measurements, as long as the model has entries");
+}
+
+/// The repetitions of a row become rows of their own, which a gap would not allow.
+void require_no_gaps(std::size_t stride, std::size_t cols, const char* what) {
+    if (stride != cols)
+        fail_usage(
+            fmt::format("the {} of a repeated network have {} numbers per row and a stride of "
+                        "{}",
+                        what, cols, stride),
+            "give batches without gaps between rows");
+}
+
+/// Rows that one task of a batch takes: many tasks per thread, so that no thread waits long for
+/// another whose core is shared, a multiple of what the kernels take at a time, and not so few rows
+/// that a task's workspace counts. Results do not depend on it.
+std::size_t rows_per_task(std::size_t rows, std::size_t threads, std::size_t at_a_time) {
     const std::size_t share = (rows + 32 * threads - 1) / (32 * threads);
-    return std::clamp<std::size_t>((share + turn - 1) / turn * turn, kTile / turn * turn,
-                                   64 * kTile / turn * turn);
+    const auto whole = [&](std::size_t count) { return count / at_a_time * at_a_time; };
+    return std::clamp(whole(share + at_a_time - 1), whole(kTile), whole(64 * kTile));
 }
 
 }  // namespace
@@ -53,13 +70,13 @@ std::vector<std::string> packed_kernels() { return kernel_choices(); }
 
 PackedModel::State::State(const Model& model, std::string_view kernel)
     : choice(choose_kernel(kernel)),
-      copies(pack_parts(model, choice.layout())),
+      copies(pack_blocks(model, choice.set.layout)),
       repeat(model.op.structure().repeat()),
       m(model.op.rows() / repeat),
       n(model.op.cols() / repeat) {
-    for (const PackedPart& part : copies.parts()) {
-        workspace = std::max(workspace, choice.workspace_floats(part));
-        turn = std::max(turn, choice.turn(part));
+    for (const PackedBlock& block : copies.blocks()) {
+        workspace = std::max(workspace, choice.workspace_floats(block));
+        rows_at_a_time = std::max(rows_at_a_time, choice.rows_at_a_time(block));
     }
 }
 
@@ -79,77 +96,78 @@ PackedModel& PackedModel::operator=(PackedModel&&) noexcept = default;
 
 std::size_t PackedModel::measurements() const { return state_->m * state_->repeat; }
 std::size_t PackedModel::entries() const { return state_->n * state_->repeat; }
-std::size_t PackedModel::layers() const { return state_->copies.parts()[0].layers.size(); }
+std::size_t PackedModel::layers() const { return state_->copies.blocks()[0].layers.size(); }
 const std::string& PackedModel::kernel() const { return state_->choice.name; }
-double PackedModel::relative_error() const {
-    return state_->choice.way == Way::vector16 ? 1e-3 : 1e-6;
-}
 
 std::size_t PackedModel::bytes() const { return state_->copies.bytes(); }
 
-void PackedModel::State::recover_rows(const std::vector<PackedPart>& parts, ConstBatchView y,
+void PackedModel::State::recover_rows(const std::vector<PackedBlock>& blocks, ConstBatchView y,
                                       BatchView x, float* every_layer, std::size_t layer_stride,
                                       float* floats) const {
-    for (const PackedPart& part : parts)
+    for (const PackedBlock& block : blocks)
         for (std::size_t begin = 0; begin < y.rows;) {
-            const auto [kernel, rows] = choice.step(part, y.rows - begin);
-            kernel({part, y.data + begin * y.stride + part.row, y.stride,
-                    x.data + begin * x.stride + part.col, x.stride, rows,
-                    every_layer == nullptr ? nullptr : every_layer + begin * x.stride + part.col,
+            const auto [kernel, rows] = choice.step(block, y.rows - begin);
+            kernel({block, y.data + begin * y.stride + block.row, y.stride,
+                    x.data + begin * x.stride + block.col, x.stride, rows,
+                    every_layer == nullptr ? nullptr : every_layer + begin * x.stride + block.col,
                     layer_stride, floats});
             begin += rows;
         }
 }
 
-void PackedModel::recover(std::span<const float> y, std::span<float> x,
-                          Workspace& workspace) const {
-    recover(ConstBatchView(y.data(), 1, y.size()), BatchView(x.data(), 1, x.size()), workspace);
+void PackedModel::recover_coefficients(std::span<const float> y, std::span<float> x,
+                                       Workspace& workspace) const {
+    recover_coefficients(ConstBatchView(y.data(), 1, y.size()), BatchView(x.data(), 1, x.size()),
+                         workspace);
 }
 
-void PackedModel::recover(ConstBatchView y, BatchView x, Workspace& workspace) const {
-    require_width(y.cols, measurements());
-    ensure(x.rows == y.rows && x.cols == entries(), "signals that do not fit the measurements");
-    ensure(workspace.floats_.size() >= state_->workspace, "a workspace of another model");
+void PackedModel::recover_coefficients(ConstBatchView y, BatchView x, Workspace& workspace) const {
+    require_measurements(y.cols, measurements());
+    require_room(x, y.rows, entries());
+    if (workspace.floats_.size() < state_->workspace)
+        fail_usage(fmt::format("the workspace holds {} floats, and this model needs {}",
+                               workspace.floats_.size(), state_->workspace),
+                   "make the workspace from the model that it is used with");
+    float* floats = workspace.floats_.data();
+    if (state_->repeat == 1) {
+        state_->recover_rows(state_->copies.blocks(), y, x, nullptr, 0, floats);
+        return;
+    }
+    // The repetitions of one row are rows of their own.
     for (std::size_t i = 0; i < y.rows; ++i)
-        if (state_->repeat == 1) {
-            state_->recover_rows(state_->copies.parts(), y, x, nullptr, 0,
-                                 workspace.floats_.data());
-            return;
-        } else {
-            // The repetitions of one row are rows of their own.
-            state_->recover_rows(
-                state_->copies.parts(), {y.row(i).data(), state_->repeat, state_->m},
-                {x.row(i).data(), state_->repeat, state_->n}, nullptr, 0, workspace.floats_.data());
-        }
+        state_->recover_rows(state_->copies.blocks(), {y.row(i).data(), state_->repeat, state_->m},
+                             {x.row(i).data(), state_->repeat, state_->n}, nullptr, 0, floats);
 }
 
 void PackedModel::recover_rows(ConstBatchView y, BatchView x, ThreadPool& pool,
                                float* every_layer) const {
-    require_width(y.cols, measurements());
-    ensure(x.rows == y.rows && x.cols == entries(), "signals that do not fit the measurements");
+    require_measurements(y.cols, measurements());
+    require_room(x, y.rows, entries());
     const std::size_t repeat = state_->repeat;
-    ensure(repeat == 1 || (y.contiguous() && x.contiguous()),
-           "a repeated network needs batches without gaps");
+    if (repeat > 1) {
+        require_no_gaps(y.stride, y.cols, "measurements");
+        require_no_gaps(x.stride, x.cols, "coefficients");
+    }
     // The repetitions of one row are rows of their own.
     const ConstBatchView in(y.data, y.rows * repeat, state_->m, repeat == 1 ? y.stride : state_->m);
     const BatchView out(x.data, y.rows * repeat, state_->n, repeat == 1 ? x.stride : state_->n);
-    pool.run_chunks(in.rows, rows_per_task(in.rows, pool.threads(), state_->turn),
+    pool.run_chunks(in.rows, rows_per_task(in.rows, pool.threads(), state_->rows_at_a_time),
                     [&](std::size_t, std::size_t begin, std::size_t end) {
                         AlignedBuffer<float> floats(state_->workspace);
                         state_->recover_rows(
-                            state_->copies.parts_of(ThreadPool::worker()), in.row_range(begin, end),
-                            out.row_range(begin, end),
+                            state_->copies.blocks_of(ThreadPool::worker()),
+                            in.row_range(begin, end), out.row_range(begin, end),
                             every_layer == nullptr ? nullptr : every_layer + begin * state_->n,
                             x.rows * x.cols, floats.data());
                     });
 }
 
-void PackedModel::recover(ConstBatchView y, BatchView x, ThreadPool& pool) const {
+void PackedModel::recover_coefficients(ConstBatchView y, BatchView x, ThreadPool& pool) const {
     recover_rows(y, x, pool, nullptr);
 }
 
-Batch PackedModel::recover(ConstBatchView y, ThreadPool& pool,
-                           std::vector<Batch>* every_layer) const {
+Batch PackedModel::recover_coefficients(ConstBatchView y, ThreadPool& pool,
+                                        std::vector<Batch>* every_layer) const {
     Batch x(y.rows, entries());
     AlignedBuffer<float> layers(every_layer == nullptr ? 0 : x.size() * this->layers());
     recover_rows(y, x, pool, layers.empty() ? nullptr : layers.data());

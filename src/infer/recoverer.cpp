@@ -40,7 +40,7 @@ Batch Recoverer::operator()(ConstBatchView y, ThreadPool& pool) const {
 
 Batch Recoverer::coefficients(ConstBatchView y, ThreadPool& pool,
                               std::vector<Batch>* every_layer) const {
-    return packed_ ? packed_->recover(y, pool, every_layer)
+    return packed_ ? packed_->recover_coefficients(y, pool, every_layer)
                    : recover_coefficients(*floats_, y, pool, every_layer);
 }
 

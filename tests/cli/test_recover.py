@@ -42,7 +42,7 @@ def test_version_lists_instruction_sets_and_their_ways():
 
 
 @pytest.mark.parametrize("weights", ["one-bit-channel", "ternary"])
-def test_every_way_of_an_instruction_set_gives_the_same_bytes(weights, data, tmp_path):
+def test_every_kernel_of_an_instruction_set_gives_the_same_bytes(weights, data, tmp_path):
     model = tmp_path / MODEL
     succeed("init", *sets(f"model.weights={weights}", "model.layers=4"), "--out", model)
     found = {}
@@ -52,20 +52,8 @@ def test_every_way_of_an_instruction_set_gives_the_same_bytes(weights, data, tmp
         found[kernel] = load(tmp_path / "found.npy")
     first = next(iter(found.values()))
     for name, x in found.items():
-        if name.startswith("vector16/"):  # rounds, and says so
-            np.testing.assert_allclose(x, first, atol=1e-3 * np.abs(first).max())
-            continue
         np.testing.assert_array_equal(x, found[name.split("/")[-1]])
         np.testing.assert_allclose(x, first, atol=1e-5 * np.abs(first).max())
-
-
-def test_tables_of_16_bits_say_their_error(work):
-    for kernel in kernels():
-        rounds = kernel.startswith("vector16/")
-        result = subprocess.run([str(PROGRAM), "recover", MODEL, "--in", "y.npy", "--out", "found.npy",
-                                 "--kernel", kernel, "--json", "-"], cwd=work, capture_output=True, text=True)
-        assert json.loads(result.stdout)["relative_error"] == (1e-3 if rounds else 1e-6)
-        assert ("rounds" in result.stderr) == rounds
 
 
 def test_a_float_network_runs_on_instruction_sets_alone(work):

@@ -11,11 +11,21 @@
 
 namespace pibinn::testing {
 
+/// What a case's parameters are like, beside what its network says.
+enum class Values {
+    usual,          ///< weights near a scaled operator, moderate thresholds
+    dead_outputs,   ///< every fifth output of a layer has links of zero alone
+    no_threshold,   ///< the same, and thresholds of -0
+    odd_momentum,   ///< beta takes all of a misfit off, or turns it round
+    high_momentum,  ///< beta of 0.9, and small weights, or it would blow up
+};
+
 /// A network to pack.
 struct Case {
     std::string name;
     Structure structure;
     NetworkSpec spec;
+    Values values = Values::usual;
 };
 
 inline NetworkSpec spec_of(WeightKind weights, Update update,
@@ -32,8 +42,9 @@ inline NetworkSpec spec_of(WeightKind weights, Update update,
 inline const std::vector<Case>& cases() {
     static const std::vector<Case> all = [] {
         std::vector<Case> list;
-        const auto add = [&list](const std::string& name, Structure structure, NetworkSpec spec) {
-            list.push_back({name, std::move(structure), spec});
+        const auto add = [&list](const std::string& name, Structure structure, NetworkSpec spec,
+                                 Values values = Values::usual) {
+            list.push_back({name, std::move(structure), spec, values});
         };
         for (auto kind : {StructureKind::dense, StructureKind::repeated, StructureKind::blocks,
                           StructureKind::mask})
@@ -57,7 +68,8 @@ inline const std::vector<Case>& cases() {
                         Update{(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0}));
         // Factors that take all of a misfit off, or turn it round.
         for (const auto& structure : {Structure::dense(13, 21), some_mask(11, 17)})
-            add("odd momentum", structure, spec_of(WeightKind::one_bit, Update::accelerated()));
+            add("odd momentum", structure, spec_of(WeightKind::one_bit, Update::accelerated()),
+                Values::odd_momentum);
         // Factors of x so small that its unit cannot follow them, and units that go far from 1 in
         // so many layers: up by delta, down by momentum.
         for (auto activation : {Activation::soft, Activation::hard, Activation::relu})
@@ -70,13 +82,14 @@ inline const std::vector<Case>& cases() {
             add("deep", structure, deep);
             deep.delta = 0.7;
             deep.update.momentum = true;
-            add("deep momentum", structure, deep);
+            add("deep momentum", structure, deep, Values::high_momentum);
             deep.update = Update::accelerated();
-            add("deep momentum", structure, deep);
+            add("deep momentum", structure, deep, Values::high_momentum);
         }
         // Zeros at a threshold of -0, which are as dead as at one of 0.
         for (auto update : {Update{false, true, false}, Update::accelerated()})
-            add("no threshold", Structure::dense(13, 40), spec_of(WeightKind::ternary, update));
+            add("no threshold", Structure::dense(13, 40), spec_of(WeightKind::ternary, update),
+                Values::no_threshold);
         // One row, one column, whole and broken groups, words and vectors; more rows than are
         // summed in registers; more words than have their tables made at a time.
         for (auto [m, n] : std::vector<std::pair<std::size_t, std::size_t>>{{1, 1},
@@ -113,7 +126,8 @@ inline const std::vector<Case>& cases() {
         add("3000x40", Structure::dense(3000, 40), tall);
         // Ternary outputs without links, and nothing that cuts off what rounding would leave there.
         add("dead ternary relu", Structure::dense(13, 40),
-            spec_of(WeightKind::ternary, {false, true, true}, Activation::relu));
+            spec_of(WeightKind::ternary, {false, true, true}, Activation::relu),
+            Values::dead_outputs);
         // Blocks so small that tiles win.
         add("3x5 repeated", Structure::repeated(3, 5, 9),
             spec_of(WeightKind::one_bit, Update::accelerated()));
@@ -132,15 +146,15 @@ inline Model some_model(const Case& c, std::uint64_t seed) {
     const ParameterStore p = some_parameters(*network, op, *backend, seed);
     for (std::size_t k = 1; k <= c.spec.layers; ++k)
         model.weights[k - 1].assign(p.weights(k).begin(), p.weights(k).end());
-    if (c.name.starts_with("dead") || c.name == "no threshold")
+    if (c.values == Values::dead_outputs || c.values == Values::no_threshold)
         for (auto& layer : model.weights)
             for (std::size_t l = 0; l < layer.size(); ++l)
                 if (l / c.structure.rows() % 5 == 0) layer[l] = 0;
     model.theta.assign(p.theta().begin(), p.theta().end());
-    if (c.name == "no threshold") std::ranges::fill(model.theta, -0.0F);
+    if (c.values == Values::no_threshold) std::ranges::fill(model.theta, -0.0F);
     model.beta.assign(p.beta().begin(), p.beta().end());
-    if (c.name == "odd momentum") model.beta = {-1.0F, -1.0F, -1.5F, 0.3F, -1.0F};
-    if (c.name == "deep momentum") {
+    if (c.values == Values::odd_momentum) model.beta = {-1.0F, -1.0F, -1.5F, 0.3F, -1.0F};
+    if (c.values == Values::high_momentum) {
         std::ranges::fill(model.beta, 0.9F);
         for (auto& layer : model.weights)  // or it would blow up
             for (float& w : layer) w *= 0.1F;

@@ -10,6 +10,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "algebra/cpu/transpose-inl.hpp"
+
 HWY_BEFORE_NAMESPACE();
 namespace pibinn::cpu::HWY_NAMESPACE {
 
@@ -76,36 +78,9 @@ void MultiplyDense(const DenseArgs& args) {
     }
 }
 
-void Transpose(std::size_t rows, std::size_t cols, const float* HWY_RESTRICT from,
-               std::size_t from_stride, float* HWY_RESTRICT to, std::size_t to_stride) {
-    std::size_t i = 0;
-#if HWY_TARGET != HWY_SCALAR  // which has nothing to interleave
-    const hn::FixedTag<float, 4> d;
-    for (; i + 4 <= rows; i += 4) {
-        std::size_t j = 0;
-        for (; j + 4 <= cols; j += 4) {
-            const float* tile = from + i * from_stride + j;
-            const auto r0 = hn::LoadU(d, tile);
-            const auto r1 = hn::LoadU(d, tile + from_stride);
-            const auto r2 = hn::LoadU(d, tile + 2 * from_stride);
-            const auto r3 = hn::LoadU(d, tile + 3 * from_stride);
-            const auto even_low = hn::InterleaveLower(d, r0, r2);
-            const auto even_high = hn::InterleaveUpper(d, r0, r2);
-            const auto odd_low = hn::InterleaveLower(d, r1, r3);
-            const auto odd_high = hn::InterleaveUpper(d, r1, r3);
-            float* out = to + j * to_stride + i;
-            hn::StoreU(hn::InterleaveLower(d, even_low, odd_low), d, out);
-            hn::StoreU(hn::InterleaveUpper(d, even_low, odd_low), d, out + to_stride);
-            hn::StoreU(hn::InterleaveLower(d, even_high, odd_high), d, out + 2 * to_stride);
-            hn::StoreU(hn::InterleaveUpper(d, even_high, odd_high), d, out + 3 * to_stride);
-        }
-        for (; j < cols; ++j)
-            for (std::size_t l = 0; l < 4; ++l)
-                to[j * to_stride + i + l] = from[(i + l) * from_stride + j];
-    }
-#endif
-    for (; i < rows; ++i)
-        for (std::size_t j = 0; j < cols; ++j) to[j * to_stride + i] = from[i * from_stride + j];
+void TransposeMatrix(std::size_t rows, std::size_t cols, const float* HWY_RESTRICT from,
+                     std::size_t from_stride, float* HWY_RESTRICT to, std::size_t to_stride) {
+    Transpose(rows, cols, from, from_stride, to, to_stride);
 }
 
 void PadColumns(std::size_t count, std::size_t length, const float* HWY_RESTRICT links,
@@ -134,14 +109,14 @@ HWY_AFTER_NAMESPACE();
 namespace pibinn::cpu {
 
 HWY_EXPORT(MultiplyDense);
-HWY_EXPORT(Transpose);
+HWY_EXPORT(TransposeMatrix);
 HWY_EXPORT(PadColumns);
 
 void multiply_dense(const DenseArgs& args) { HWY_DYNAMIC_DISPATCH(MultiplyDense)(args); }
 
 void transpose(std::size_t rows, std::size_t cols, const float* from, std::size_t from_stride,
                float* to, std::size_t to_stride) {
-    HWY_DYNAMIC_DISPATCH(Transpose)(rows, cols, from, from_stride, to, to_stride);
+    HWY_DYNAMIC_DISPATCH(TransposeMatrix)(rows, cols, from, from_stride, to, to_stride);
 }
 
 void pad_columns(std::size_t count, std::size_t length, const float* links, float* columns) {

@@ -1,4 +1,4 @@
-// From what a part is at run time to the layers compiled for it. Included once for every target.
+// From what a block is at run time to the layers compiled for it. Included once for every target.
 
 #if defined(PIBINN_INFER_CHOOSE_NETWORK_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef PIBINN_INFER_CHOOSE_NETWORK_INL
@@ -14,11 +14,11 @@
 HWY_BEFORE_NAMESPACE();
 namespace pibinn::HWY_NAMESPACE {
 
-/// Runs Rows<plain, activation> of the part at hand.
+/// Runs Rows<plain, activation> of the block at hand.
 template <template <bool, Activation> class Rows>
 void Recover(const RecoverArgs& args) {
-    const bool plain = args.part.plain;
-    switch (args.part.activation) {
+    const bool plain = args.block.plain;
+    switch (args.block.activation) {
         case Activation::soft:
             return plain ? Rows<true, Activation::soft>::Run(args)
                          : Rows<false, Activation::soft>::Run(args);

@@ -16,25 +16,17 @@
 
 #include <hwy/highway.h>
 
+#include "core/static_count.hpp"
 #include "infer/kernels/entries-inl.hpp"
 #include "infer/kernels/signal-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace pibinn::HWY_NAMESPACE {
 
-#if HWY_TARGET <= HWY_AVX2
+#if PIBINN_VECTOR_KERNEL
 
 constexpr std::size_t kGroup = kLayout.rows_per_group;
 constexpr std::size_t kGroups = kLayout.groups_per_word;
-
-/// All signed sums of a group of rows, as SignLayout numbers them: those that add the first row,
-/// and their minus. Rounded as a chain from the first rows on.
-struct GroupTable {
-    V low;
-#if HWY_TARGET <= HWY_AVX3
-    V high;
-#endif
-};
 
 /// The sign of a group's row b + 1 in the table's entry of the lane's number; [0] is that of the
 /// first two rows. Read from memory: made anew they took an eighth of the product.
@@ -58,60 +50,46 @@ struct GroupRows {
     const float* singles[kGroup - 2];
 
     /// From group `first` on.
-    HWY_INLINE GroupRows(const PackedPart& part, const float* r, std::size_t first)
+    HWY_INLINE GroupRows(const PackedBlock& block, const float* r, std::size_t first)
         : pairs(r + 2 * first) {
-        const float* at = pairs + (part.paired() - first);
+        const float* at = pairs + (block.butterfly_rows() - first);
         for (const float*& single : singles) {
             single = at;
-            at += part.groups;
-            asm("" : "+r"(single));  // g++ 12 multiplied in vectors
+            at += block.groups;
+            HideOrigin(single);  // g++ 12 multiplied in vectors
         }
     }
 };
 
+/// All signed sums of a group of rows: those that add the first row, and their minus. Rounded as a
+/// chain from the first rows on.
 HWY_INLINE GroupTable MakeTable(const GroupRows& rows, std::size_t group, const V* signs) {
     const D d;
-    // Difference and sum by turns: bit 0 chooses between them.
+    // Difference and sum in alternate lanes: bit 0 chooses between them.
     double pair;
     std::memcpy(&pair, rows.pairs + 2 * group, sizeof pair);
     V sum = hn::BitCast(d, hn::Set(hn::Repartition<double, D>(), pair));
-#if HWY_TARGET > HWY_AVX3
-    sum = hn::Mul(signs[0], sum);
-#endif
+    if constexpr (kTableVectors == 1) sum = hn::Mul(signs[0], sum);
     ForEach<kGroup - 2>([&](auto b) HWY_ATTR {
         sum = hn::MulAdd(signs[b + 1], hn::Set(d, rows.singles[b][group]), sum);
     });
-#if HWY_TARGET <= HWY_AVX3
-    return {sum, hn::Neg(sum)};
-#else
-    return {sum};
-#endif
+    GroupTable table;
+    table.entries[0] = sum;
+    if constexpr (kTableVectors == 2) table.entries[1] = hn::Neg(sum);
+    return table;
 }
 
 /// `count` tables.
 HWY_INLINE void MakeTables(const GroupRows& rows, std::size_t count, GroupTable* tables) {
-    const EntrySigns* held = &kEntrySigns;
-    asm("" : "+r"(held));  // read for every signal: kept, they would take registers from the tables
+    const EntrySigns* entry_signs = &kEntrySigns;
+    HideOrigin(
+        entry_signs);  // read for every signal: kept, they would take registers from the tables
     V signs[kGroup - 1];
-    for (std::size_t b = 0; b + 1 < kGroup; ++b) signs[b] = hn::Load(D(), held->values[b]);
+    for (std::size_t b = 0; b + 1 < kGroup; ++b) signs[b] = hn::Load(D(), entry_signs->values[b]);
     for (std::size_t g = 0; g < count; ++g) tables[g] = MakeTable(rows, g, signs);
 }
 
-/// The entry that the lowest bits of each lane's index name; the bits above do not count.
-HWY_INLINE V LookUp(const GroupTable& table, VU index) {
-#if HWY_TARGET <= HWY_AVX3
-    return V{_mm512_permutex2var_ps(table.low.raw, index.raw, table.high.raw)};
-#else
-    return V{_mm256_permutevar8x32_ps(table.low.raw, index.raw)};
-#endif
-}
-
-// Groups whose tables registers hold at a time: two words of them, or one.
-#if HWY_TARGET <= HWY_AVX3
-constexpr std::size_t kPassWords = 2;
-#else
-constexpr std::size_t kPassWords = 1;
-#endif
+/// Groups whose tables registers hold at a time.
 constexpr std::size_t kPassGroups = kPassWords * kGroups;
 
 /// One group's entries. Those of two planes are added to each other first: where they cancel, as a
@@ -124,7 +102,7 @@ HWY_INLINE V Entries(const GroupTable& table, const VU* words) {
     return entry;
 }
 /// The entries of a word's groups from the last one on: the first, which needs no shift, may then
-/// overwrite the word. Begins where `after`, if there is any, is known.
+/// overwrite the word. Begins once `after`, if there is any, is known.
 template <class DN, std::size_t kPlanes, std::size_t... kAt>
 HWY_INLINE hn::Vec<DN> SumWord(const GroupTable* tables, const std::uint32_t* HWY_RESTRICT words,
                                std::size_t plane_size, hn::Vec<DN>* after,
@@ -135,9 +113,9 @@ HWY_INLINE hn::Vec<DN> SumWord(const GroupTable* tables, const std::uint32_t* HW
         planes[p] = hn::Load(DU(), words + p * plane_size);
         // g++ 12 read it again for every shift, and mixed words until it had too few registers.
         if (after == nullptr)
-            asm("" : "+v"(planes[p].raw));
+            HoldInRegister(planes[p]);
         else
-            asm("" : "+v"(planes[p].raw), "+v"(after->raw));
+            HoldInRegisters(planes[p], *after);
     }
     hn::Vec<DN> sum = FirstLanes(DN(), Entries<kLast, kPlanes>(tables[kLast], planes));
     ((sum = hn::Add(sum,
@@ -166,11 +144,11 @@ HWY_INLINE hn::Vec<DN> SumPass(const GroupTable (&tables)[kUsed], const std::uin
 
 /// q (+)= the signed sums of some groups from `first` on.
 template <std::size_t kPlanes, std::size_t kUsed>
-HWY_NOINLINE void AddPass(const PackedPart& part, const std::uint32_t* words, const Signal& signal,
-                          std::size_t first) {
+HWY_NOINLINE void AddPass(const PackedBlock& block, const std::uint32_t* words,
+                          const Signal& signal, std::size_t first) {
     GroupTable tables[kUsed];
-    MakeTables(GroupRows(part, signal.r, first), kUsed, tables);
-    const auto run = [&, stride = part.stride, plane_size = part.plane_size(),
+    MakeTables(GroupRows(block, signal.r, first), kUsed, tables);
+    const auto run = [&, stride = block.stride, plane_size = block.plane_size(),
                       q = signal.q]<bool kFirst>(std::bool_constant<kFirst>) HWY_ATTR {
         for (std::size_t j = 0; j < stride; j += kLanes)
             hn::Store(SumPass<D, kPlanes, kFirst>(tables, words + j, stride, plane_size, q + j),
@@ -181,51 +159,52 @@ HWY_NOINLINE void AddPass(const PackedPart& part, const std::uint32_t* words, co
 
 /// The last of the sums, and with them x.
 template <bool kPlain, Activation kActivation, std::size_t kUsed, bool kFirst>
-HWY_INLINE void FinishSignal(const PackedPart& part, const PackedLayer& layer,
+HWY_INLINE void FinishSignal(const PackedBlock& block, const PackedLayer& layer,
                              const std::uint32_t* words, const Signal& signal, std::size_t first) {
     GroupTable tables[kUsed];
-    MakeTables(GroupRows(part, signal.r, first), kUsed, tables);
-    EntryStep<kPlain, kActivation> step(part, layer, signal);
+    MakeTables(GroupRows(block, signal.r, first), kUsed, tables);
+    EntryStep<kPlain, kActivation> step(block, layer, signal);
     // Written out: with one lambda for both lengths of vectors it all took 4 % more (g++ 12).
-    const std::size_t stride = part.stride;
+    const std::size_t stride = block.stride;
     const float* q = signal.q;
     std::size_t j = 0;
     for (; j + kLanes < stride; j += kLanes)
         step.Finish(D(), j, SumPass<D, 1, kFirst>(tables, words + j, stride, 0, q + j));
     // Shorter vectors take as long, but they do not lower the processor's clock.
     using Short = hn::Half<D>;
-    if (part.n - j <= kLanes / 2)
+    if (block.n - j <= kLanes / 2)
         step.Finish(Short(), j, SumPass<Short, 1, kFirst>(tables, words + j, stride, 0, q + j));
     else
         step.Finish(D(), j, SumPass<D, 1, kFirst>(tables, words + j, stride, 0, q + j));
 }
 /// Of several signals where they are the first sums, too.
 template <bool kPlain, Activation kActivation, std::size_t kUsed>
-HWY_NOINLINE void FinishPass(const PackedPart& part, const PackedLayer& layer,
+HWY_NOINLINE void FinishPass(const PackedBlock& block, const PackedLayer& layer,
                              const std::uint32_t* words, const Signal* signals, std::size_t count,
                              std::size_t first) {
     if (first == 0)
         for (std::size_t i = 0; i < count; ++i)
-            FinishSignal<kPlain, kActivation, kUsed, true>(part, layer, words, signals[i], 0);
+            FinishSignal<kPlain, kActivation, kUsed, true>(block, layer, words, signals[i], 0);
     else
-        FinishSignal<kPlain, kActivation, kUsed, false>(part, layer, words, *signals, first);
+        FinishSignal<kPlain, kActivation, kUsed, false>(block, layer, words, *signals, first);
 }
 
-using AddPassFunction = void (*)(const PackedPart&, const std::uint32_t*, const Signal&,
+using AddPassFunction = void (*)(const PackedBlock&, const std::uint32_t*, const Signal&,
                                  std::size_t);
-using FinishPassFunction = void (*)(const PackedPart&, const PackedLayer&, const std::uint32_t*,
+using FinishPassFunction = void (*)(const PackedBlock&, const PackedLayer&, const std::uint32_t*,
                                     const Signal*, std::size_t, std::size_t);
 
-template <std::size_t... kUsed>
-AddPassFunction AddPassOf(std::size_t planes, std::size_t used, std::index_sequence<kUsed...>) {
-    static constexpr AddPassFunction one[] = {&AddPass<1, kUsed + 1>...};
-    static constexpr AddPassFunction two[] = {&AddPass<2, kUsed + 1>...};
-    return (planes == 1 ? one : two)[used - 1];
+inline AddPassFunction AddPassOf(std::size_t planes, std::size_t used) {
+    return WithStaticCount<kPassGroups>(used, [&](auto count) -> AddPassFunction {
+        constexpr std::size_t kUsed = decltype(count)::value;
+        return planes == 1 ? &AddPass<1, kUsed> : &AddPass<2, kUsed>;
+    });
 }
-template <bool kPlain, Activation kActivation, std::size_t... kUsed>
-FinishPassFunction FinishPassOf(std::size_t used, std::index_sequence<kUsed...>) {
-    static constexpr FinishPassFunction all[] = {&FinishPass<kPlain, kActivation, kUsed + 1>...};
-    return all[used - 1];
+template <bool kPlain, Activation kActivation>
+FinishPassFunction FinishPassOf(std::size_t used) {
+    return WithStaticCount<kPassGroups>(used, [](auto count) -> FinishPassFunction {
+        return &FinishPass<kPlain, kActivation, decltype(count)::value>;
+    });
 }
 
 /// x of a layer from its r, for some signals: passes over all columns with the tables of some rows
@@ -233,41 +212,38 @@ FinishPassFunction FinishPassOf(std::size_t used, std::index_sequence<kUsed...>)
 template <bool kPlain, Activation kActivation>
 class FloatLayers {
 public:
-    explicit FloatLayers(const PackedPart& part) {
-        passes_ = (part.groups + kPassGroups - 1) / kPassGroups;
-        const std::size_t left = part.groups - (passes_ - 1) * kPassGroups;
-        const auto all = std::make_index_sequence<kPassGroups>();
-        pass_ = AddPassOf(part.planes, kPassGroups, all);
-        last_ = AddPassOf(part.planes, left, all);
-        // The last pass goes on to x, without q in memory, where there are registers enough to
-        // gain by it: on AVX2 it made no difference.
-        if constexpr (HWY_TARGET <= HWY_AVX3)
-            if (part.planes == 1 && part.channel_scales.empty())
-                finish_ = FinishPassOf<kPlain, kActivation>(left, all);
+    explicit FloatLayers(const PackedBlock& block) {
+        passes_ = (block.groups + kPassGroups - 1) / kPassGroups;
+        const std::size_t left = block.groups - (passes_ - 1) * kPassGroups;
+        pass_ = AddPassOf(block.planes, kPassGroups);
+        last_ = AddPassOf(block.planes, left);
+        if constexpr (kFusesEntries)
+            if (block.planes == 1 && block.channel_scales.empty())
+                finish_ = FinishPassOf<kPlain, kActivation>(left);
     }
 
-    HWY_INLINE void operator()(const PackedPart& part, std::size_t k, const std::uint32_t* words,
+    HWY_INLINE void operator()(const PackedBlock& block, std::size_t k, const std::uint32_t* words,
                                const Signal* signals, std::size_t count) const {
         if (passes_ == 1 && finish_ != nullptr)
-            finish_(part, part.layers[k], words, signals, count, 0);
+            finish_(block, block.layers[k], words, signals, count, 0);
         else
-            for (std::size_t i = 0; i < count; ++i) InPasses(part, k, words, signals[i]);
+            for (std::size_t i = 0; i < count; ++i) InPasses(block, k, words, signals[i]);
     }
 
 private:
-    HWY_INLINE void InPasses(const PackedPart& part, std::size_t k, const std::uint32_t* words,
+    HWY_INLINE void InPasses(const PackedBlock& block, std::size_t k, const std::uint32_t* words,
                              const Signal& signal) const {
         std::size_t group = 0;
         for (std::size_t pass = 1; pass < passes_; ++pass) {
-            pass_(part, words, signal, group);
-            words += kPassWords * part.stride;
+            pass_(block, words, signal, group);
+            words += kPassWords * block.stride;
             group += kPassGroups;
         }
         if (finish_ != nullptr) {
-            finish_(part, part.layers[k], words, &signal, 1, group);
+            finish_(block, block.layers[k], words, &signal, 1, group);
         } else {
-            last_(part, words, signal, group);
-            FinishLayer<kPlain, kActivation>(part, k, signal);
+            last_(block, words, signal, group);
+            FinishLayer<kPlain, kActivation>(block, k, signal);
         }
     }
 

@@ -3,27 +3,28 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "infer/packed_part.hpp"
+#include "infer/packed_block.hpp"
 
 namespace pibinn {
 
 /// Signals that a tile holds side by side.
 constexpr std::size_t kTile = 16;
 
-/// Signals that the kernels of one row at a time take through a layer in turns, so that the end of
-/// one does not wait for its beginning. Two to six did about as well at 50 x 100, three best.
-constexpr std::size_t kTurns = 3;
-/// Columns that one of their lists of entries is for, as many as a byte can tell apart, and the
-/// bytes of such a list, with room for a vector behind it.
+/// Signals that the vector kernel interleaves: it takes each of them through a layer before the
+/// next layer, so that the beginning of a layer need not wait for the end of the one before. Two to
+/// six did about as well at 50 x 100, three best.
+constexpr std::size_t kInterleave = 3;
+/// Columns per list of a support, as many as a byte can tell apart, and the bytes of such a list,
+/// with room for a vector behind it.
 constexpr std::size_t kListed = 256;
 constexpr std::size_t kListBytes = kListed + 64;
 
-/// Some rows on their way through all layers of one part.
+/// Some rows to take through all layers of one block.
 struct RecoverArgs {
-    const PackedPart& part;
-    const float* y;  ///< first measurement of the part in the first row
+    const PackedBlock& block;
+    const float* y;  ///< first measurement of the block in the first row
     std::size_t y_stride;
-    float* x;  ///< out: first entry of the part in the first row
+    float* x;  ///< out: first entry of the block in the first row
     std::size_t x_stride;
     std::size_t rows;
     float* every_layer;  ///< x of layer 1 as `x` is, and so on; or null
@@ -33,30 +34,25 @@ struct RecoverArgs {
 
 using RecoverKernel = void (*)(const RecoverArgs&);
 
-/// Kernels of one row at a time: lanes are outputs, tables stand in registers. Null where a target
-/// has no instruction for it; never for masks.
-struct VectorKernels {
-    RecoverKernel floats = nullptr;
-    RecoverKernel shorts = nullptr;  ///< tables of 16 bits
-};
-
-/// The kernels of one instruction set. All of them but that of 16 bits give a row the same bits.
+/// The kernels of one instruction set. All of them give a row the same bits.
 struct KernelSet {
     SignLayout layout;
-    SignLayout short_layout;
-    VectorKernels vector;
+    /// A few rows at a time: lanes are outputs, tables stand in registers. Full blocks alone. Null
+    /// where an instruction set has no such kernel.
+    RecoverKernel vector = nullptr;
     RecoverKernel tile = nullptr;    ///< up to kTile rows, lanes are signals, tables in memory
     RecoverKernel single = nullptr;  ///< the same with a tile of one
 };
 
 /// `target` is one of Highway's.
 KernelSet kernel_set(std::int64_t target);
-VectorKernels vector_kernels(std::int64_t target);
+RecoverKernel vector_kernel(std::int64_t target);
 
-/// What kernels of one row at a time need for a part, and what those of tiles need.
-std::size_t vector_workspace_floats(const PackedPart& part, const SignLayout& layout);
-std::size_t vector_signal_floats(const PackedPart& part, const SignLayout& layout);
-std::size_t vector_support_floats(const PackedPart& part);
-std::size_t tile_workspace_floats(const PackedPart& part, const SignLayout& layout);
+/// Working memory that the vector kernel needs for a block, in all, per signal and per support; and
+/// that of the tile kernel.
+std::size_t vector_workspace_floats(const PackedBlock& block, const SignLayout& layout);
+std::size_t vector_signal_floats(const PackedBlock& block, const SignLayout& layout);
+std::size_t vector_support_floats(const PackedBlock& block);
+std::size_t tile_workspace_floats(const PackedBlock& block, const SignLayout& layout);
 
 }  // namespace pibinn

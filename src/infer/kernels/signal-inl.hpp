@@ -1,5 +1,4 @@
-// One signal at a time in vectors whose lanes are its rows or its entries. Included once for every
-// target.
+// One signal in vectors whose lanes are its rows or its entries. Included once for every target.
 
 #if defined(PIBINN_INFER_SIGNAL_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef PIBINN_INFER_SIGNAL_INL
@@ -22,13 +21,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace pibinn::HWY_NAMESPACE {
 
-#if HWY_TARGET <= HWY_AVX2
-
-using D = hn::CappedTag<float, 16>;
-using DU = hn::RebindToUnsigned<D>;
-using V = hn::Vec<D>;
-using VU = hn::Vec<DU>;
-constexpr std::size_t kLanes = HWY_TARGET <= HWY_AVX3 ? 16 : 8;
+#if PIBINN_VECTOR_KERNEL
 
 /// f(0), f(1) .. f(kCount - 1) with numbers that the compiler knows, so that arrays of vectors
 /// which they index stay in registers.
@@ -52,13 +45,26 @@ HWY_INLINE hn::Vec<DT> FirstLanes(DT d, V v) {
         return hn::LowerHalf(d, hn::LowerHalf(hn::Half<D>(), v));
 }
 
-/// The first rows, which are held by twos.
-struct PairedRows {
-    std::size_t count;
-    std::size_t first_sizes;
+/// A shorter vector with zeros behind it.
+template <class VN>
+HWY_INLINE V ZeroExtended(VN v) {
+    constexpr std::size_t kFrom = hn::MaxLanes(hn::DFromV<VN>());
+    if constexpr (kFrom == kLanes) {
+        return v;
+    } else {
+        const hn::CappedTag<float, 2 * kFrom> twice;
+        return ZeroExtended(hn::ZeroExtendVector(twice, v));
+    }
+}
 
-    explicit HWY_INLINE PairedRows(const PackedPart& part)
-        : count(part.paired()), first_sizes(FirstSizes(part.main_rows, part.tail_stride)) {}
+/// The first rows, two by two a butterfly: their difference and their sum.
+struct ButterflyRows {
+    std::size_t count;
+    std::size_t first_abs_rows;
+
+    explicit HWY_INLINE ButterflyRows(const PackedBlock& block)
+        : count(block.butterfly_rows()),
+          first_abs_rows(FirstAbsRows(block.main_rows, block.tail_stride)) {}
 
     bool Whole(std::size_t i) const { return i + kLanes <= count; }
     bool None(std::size_t i) const { return i >= count; }
@@ -68,55 +74,54 @@ struct PairedRows {
     }
 };
 
-/// One signal on its way. Rows are held as the operator's are. Whatever stands behind them is zero,
-/// behind entry n - 1 anything.
+/// The working memory of one signal. Its rows are stored as the operator's are. What stands behind
+/// them is zero; what stands behind entry n - 1 may be anything.
 struct Signal {
     float *y, *r;         ///< rows
     float *e1, *e2;       ///< c y - A x1 and the one before; a plain network has r
-    float* sums;          ///< rows on their way to e1, where they are too many for registers
+    float* sums;          ///< rows of e1 while they are summed, if too many for registers
     float *x1, *x2, *q;   ///< columns
     std::uint8_t* alive;  ///< a bit for every column: x1 is not zero there
-    float* sizes;         ///< partial sums of |r|
+    float* abs_sums;      ///< partial sums of |r|
     float* tau;           ///< the threshold, where it follows from them
 
     Signal() = default;
-    /// In the memory from `at` on, vector_signal_floats() of it. Signals that take turns share
-    /// memory of padded columns and rows: what is small stays in the cache.
-    Signal(const PackedPart& part, float* at, float* shared) : y(at) {
-        const std::size_t rows = part.padded_rows(kLayout);
+    /// In the memory from `at` on, vector_signal_floats() of it. Interleaved signals share memory
+    /// of padded columns and rows: what is small stays in the cache.
+    Signal(const PackedBlock& block, float* at, float* shared) : y(at) {
+        const std::size_t rows = block.padded_rows(kLayout);
         r = y + rows;
-        e1 = r + (part.plain ? 0 : rows);
-        e2 = e1 + (part.plain ? 0 : rows);
+        e1 = r + (block.plain ? 0 : rows);
+        e2 = e1 + (block.plain ? 0 : rows);
         x1 = e2 + rows;
-        x2 = x1 + (part.plain ? 0 : part.stride);
+        x2 = x1 + (block.plain ? 0 : block.stride);
         q = shared;
-        sums = part.plain ? r : shared + part.stride;
-        alive = reinterpret_cast<std::uint8_t*>(x2 + part.stride);
+        sums = block.plain ? r : shared + block.stride;
+        alive = reinterpret_cast<std::uint8_t*>(x2 + block.stride);
     }
 
-    /// Begins with these measurements and with nothing else, in all `floats` of its memory.
-    void Begin(const PackedPart& part, const float* measured, std::size_t floats) const {
+    /// Sets y to these measurements and all else to zero, in all `floats` of its memory.
+    void Begin(const PackedBlock& block, const float* measured, std::size_t floats) const {
         std::fill_n(y, floats, 0.0F);
-        std::copy_n(measured, part.m, y);
-        const PairedRows paired(part);
-        for (std::size_t i = 0; !paired.None(i); i += kLanes) {
+        std::copy_n(measured, block.m, y);
+        const ButterflyRows butterfly(block);
+        for (std::size_t i = 0; !butterfly.None(i); i += kLanes) {
             const V given = hn::Load(D(), y + i);
             const V first = hn::DupEven(given);
             const V second = hn::DupOdd(given);
             const V pairs = hn::OddEven(hn::Add(first, second), hn::Sub(first, second));
-            const V held = hn::IfThenElse(paired.From(i), pairs, given);
-            hn::Store(held, D(), y + i);
+            hn::Store(hn::IfThenElse(butterfly.From(i), pairs, given), D(), y + i);
         }
     }
 
     /// Multiplies all but y.
-    void Rescale(const PackedPart& part, float factor) const {
-        float* end = std::max(x1, x2) + part.stride;
+    void Rescale(const PackedBlock& block, float factor) const {
+        float* end = std::max(x1, x2) + block.stride;
         for (float* at = r; at != end; at += kLanes)
             hn::Store(hn::Mul(hn::Set(D(), factor), hn::Load(D(), at)), D(), at);
     }
 
-    /// The same signal a layer later: what was now is before.
+    /// The same signal one layer later: x1 and e1 become x2 and e2.
     Signal Later() const {
         Signal later = *this;
         std::swap(later.e1, later.e2);

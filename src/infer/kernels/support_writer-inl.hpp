@@ -13,19 +13,18 @@
 
 #include <hwy/highway.h>
 
+#include "infer/kernels/primitives-inl.hpp"
+
 HWY_BEFORE_NAMESPACE();
 namespace pibinn::HWY_NAMESPACE {
 
-namespace hn = hwy::HWY_NAMESPACE;
-
 /// Takes the masks of one vector after the other, from the first on, and writes the places that are
 /// set, with a vector of room behind them.
-template <class D>
+template <class D, bool kCompresses = kCompressesLanes>
 class SupportWriter {
 public:
     explicit SupportWriter(std::uint32_t* to) : to_(to) {}
 
-#if HWY_TARGET <= HWY_AVX3
     HWY_INLINE void Add(std::size_t, hn::Mask<D> set) {
         const DU du;
         count_ += hn::CompressStore(place_, hn::RebindMask(du, set), du, to_ + count_);
@@ -36,9 +35,16 @@ public:
 private:
     using DU = hn::RebindToUnsigned<D>;
     hn::Vec<DU> place_ = hn::Iota(DU(), 0);  // counted up: made anew it took half of the kernel
-#else
-    // Compressing registers without an instruction for it took half of a solve. Bits are collected
-    // for 64 places, since every run of bits ends in a branch that is not foreseen.
+    std::uint32_t* to_;
+    std::size_t count_ = 0;
+};
+
+/// Bits are collected for 64 places, since every run of bits ends in a branch that is not foreseen.
+template <class D>
+class SupportWriter<D, false> {
+public:
+    explicit SupportWriter(std::uint32_t* to) : to_(to) {}
+
     HWY_INLINE void Add(std::size_t first, hn::Mask<D> set) {
         std::uint8_t bytes[8] = {};
         hn::StoreMaskBits(D(), set, bytes);
@@ -52,14 +58,12 @@ private:
     }
 
 private:
-    HWY_INLINE void Flush(std::size_t block) {
+    HWY_INLINE void Flush(std::size_t first) {
         for (; bits_ != 0; bits_ &= bits_ - 1)
-            to_[count_++] = static_cast<std::uint32_t>(block + std::countr_zero(bits_));
+            to_[count_++] = static_cast<std::uint32_t>(first + std::countr_zero(bits_));
     }
     std::uint64_t bits_ = 0;
     std::size_t last_ = 0;
-#endif
-
     std::uint32_t* to_;
     std::size_t count_ = 0;
 };

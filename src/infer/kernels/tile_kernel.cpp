@@ -8,11 +8,11 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "algebra/cpu/transpose-inl.hpp"
 #include "infer/kernels/choose_network-inl.hpp"
 #include "infer/kernels/layer_math-inl.hpp"
 #include "infer/kernels/support_writer-inl.hpp"
 #include "infer/kernels/tile_products-inl.hpp"
-#include "infer/kernels/transpose-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace pibinn::HWY_NAMESPACE {
@@ -25,79 +25,84 @@ struct TileLayers {
     using V = typename T::V;
     static constexpr std::size_t kLanes = T::kLanes;
 
-    static void ReadMeasurements(const RecoverArgs& args, const TileSpace& s) {
-        const PackedPart& part = args.part;
-        const std::size_t rows = part.padded_rows(kLayout);
+    static void ReadMeasurements(const RecoverArgs& args, const TileWorkspace& s) {
+        const PackedBlock& block = args.block;
+        const std::size_t rows = block.padded_rows(kLayout);
         std::fill_n(s.y, rows * kWidth, 0.0F);
-        CopySideBySide<kWidth>(args.y, args.y_stride, args.rows, part.m, s.y);
-        T::PairRows(part, s.y);
+        for (std::size_t i = 0; i < args.rows; ++i)
+            for (std::size_t j = 0; j < block.m; ++j)
+                s.y[j * kWidth + i] = args.y[i * args.y_stride + j];
+        T::MakeButterflies(block, s.y);
         std::copy_n(s.y, rows * kWidth, s.e1);
-        if (kWidth > 1 && part.full()) TurnBack(s.y, kWidth, rows, s.y_by_signal, rows);
+        if constexpr (kWidth > 1)
+            if (block.full())
+                cpu::HWY_NAMESPACE::Transpose(rows, kWidth, s.y, kWidth, s.y_by_signal, rows);
     }
 
-    static void WriteEntries(const RecoverArgs& args, const float* x, float unit, float* to) {
+    static void WriteEntries(const RecoverArgs& args, const float* x, float x_unit, float* to) {
         if constexpr (kWidth == 1) {
-            pibinn::HWY_NAMESPACE::WriteEntries<kPlain>(x, unit, args.part.n, to);
+            pibinn::HWY_NAMESPACE::WriteEntries<kPlain>(x, x_unit, args.block.n, to);
             return;
         }
-        TurnBack(x, args.rows, args.part.n, to, args.x_stride);
+        cpu::HWY_NAMESPACE::Transpose(args.block.n, args.rows, x, kWidth, to, args.x_stride);
         if constexpr (kPlain) return;
         for (std::size_t i = 0; i < args.rows; ++i)
-            for (std::size_t j = 0; j < args.part.n; ++j) to[i * args.x_stride + j] *= unit;
+            for (std::size_t j = 0; j < args.block.n; ++j) to[i * args.x_stride + j] *= x_unit;
     }
 
-    static HWY_NOINLINE void NextResidual(const TileSpace& s, std::size_t rows,
+    static HWY_NOINLINE void NextResidual(const TileWorkspace& s, std::size_t rows,
                                           const PackedLayer& layer) {
         const D d;
         const float* HWY_RESTRICT e1 = s.e1;
         const float* HWY_RESTRICT e2 = s.e2;
         float* HWY_RESTRICT r = s.r;
-        const V back = hn::Set(d, layer.back);
+        const V prev_residual_factor = hn::Set(d, layer.prev_residual_factor);
         for (std::size_t v = 0; v < kWidth; v += kLanes) {
             const V omega = hn::Mul(hn::Set(d, layer.omega), hn::Load(d, s.counts + v));
             for (std::size_t i = v; i < rows * kWidth; i += kWidth) {
                 const V misfit = hn::Load(d, e1 + i);
-                const V residual =
-                    kPlain ? misfit
-                           : Residual(misfit, hn::Load(d, e2 + i), hn::Load(d, r + i), back, omega);
+                const V residual = kPlain
+                                       ? misfit
+                                       : Residual(misfit, hn::Load(d, e2 + i), hn::Load(d, r + i),
+                                                  prev_residual_factor, omega);
                 hn::Store(residual, d, r + i);
             }
         }
     }
 
-    static void Rescale(const TileSpace& s, const PackedPart& part, float factor) {
+    static void Rescale(const TileWorkspace& s, const PackedBlock& block, float factor) {
         for (float* rows : {s.e1, s.e2, s.r})
-            for (std::size_t i = 0; i < part.held() * kWidth; ++i) rows[i] *= factor;
+            for (std::size_t i = 0; i < block.stored_rows() * kWidth; ++i) rows[i] *= factor;
         for (float* columns : {s.x1, s.x2})
-            for (std::size_t i = 0; i < part.n * kWidth; ++i) columns[i] *= factor;
+            for (std::size_t i = 0; i < block.n * kWidth; ++i) columns[i] *= factor;
     }
 
     /// The threshold of every signal.
-    static HWY_NOINLINE void Thresholds(const TileSpace& s, const PackedPart& part,
+    static HWY_NOINLINE void Thresholds(const TileWorkspace& s, const PackedBlock& block,
                                         const PackedLayer& layer) {
         const D d;
         constexpr std::size_t kSums = kLayout.partial_sums;
         for (std::size_t v = 0; v < kWidth; v += kLanes) {
             V tau = hn::Set(d, layer.theta);
-            if (part.residual_threshold) {
+            if (block.residual_threshold) {
                 V sums[kSums];
-                for (std::size_t l = 0; l < kSums; ++l) sums[l] = T::SumSizes(part, s.r + v, l);
+                for (std::size_t l = 0; l < kSums; ++l) sums[l] = T::SumAbs(block, s.r + v, l);
                 for (std::size_t half = kSums / 2; half > 0; half /= 2)
                     for (std::size_t l = 0; l < half; ++l)
                         sums[l] = hn::Add(sums[l], sums[l + half]);
-                tau = ResidualThreshold<kActivation>(hn::Mul(tau, sums[0]));
+                tau = ResidualThreshold(kActivation, hn::Mul(tau, sums[0]));
             }
             hn::Store(tau, d, s.tau + v);
         }
     }
 
     /// x of this layer, over the one before last; its support, and how large each signal's is.
-    static HWY_NOINLINE void NextEntries(TileSpace& s, const PackedPart& part,
+    static HWY_NOINLINE void NextEntries(TileWorkspace& s, const PackedBlock& block,
                                          const PackedLayer& layer, const float* scales) {
         const D d;
-        const V before = hn::Set(d, layer.before);
+        const V prev_x_factor = hn::Set(d, layer.prev_x_factor);
         const V one = hn::Set(d, 1.0F);
-        const std::size_t n = part.n;
+        const std::size_t n = block.n;
         const float* HWY_RESTRICT x1 = s.x1;
         float* HWY_RESTRICT x2 = s.x2;
         const float* HWY_RESTRICT q = s.q;
@@ -114,7 +119,7 @@ struct TileLayers {
             for (std::size_t v = 0; v < T::kVectors; ++v) {
                 const std::size_t at = j * kWidth + v * kLanes;
                 const V z = LayerInput<kPlain>(hn::Load(d, x1 + at), hn::Load(d, x2 + at),
-                                               hn::Load(d, q + at), before, scale);
+                                               hn::Load(d, q + at), prev_x_factor, scale);
                 const Activated<V> next = Activate<kActivation>(z, tau[v]);
                 hn::Store(next.x, d, x2 + at);
                 if constexpr (!kPlain)
@@ -127,38 +132,38 @@ struct TileLayers {
     }
 
     static void Run(const RecoverArgs& args) {
-        const PackedPart& part = args.part;
-        TileSpace s(part, kLayout, kWidth, args.workspace);
-        const std::size_t rows = part.padded_rows(kLayout);
+        const PackedBlock& block = args.block;
+        TileWorkspace s(block, kLayout, kWidth, args.workspace);
+        const std::size_t rows = block.padded_rows(kLayout);
         ReadMeasurements(args, s);
         std::fill_n(s.e2, rows * kWidth, 0.0F);
         std::fill_n(s.r, rows * kWidth, 0.0F);
-        std::fill_n(s.x1, part.n * kWidth, 0.0F);
-        std::fill_n(s.x2, part.n * kWidth, 0.0F);
+        std::fill_n(s.x1, block.n * kWidth, 0.0F);
+        std::fill_n(s.x2, block.n * kWidth, 0.0F);
         std::fill_n(s.counts, kWidth, 0.0F);
-        for (std::size_t k = 0; k < part.layers.size(); ++k) {
-            const PackedLayer& layer = part.layers[k];
+        for (std::size_t k = 0; k < block.layers.size(); ++k) {
+            const PackedLayer& layer = block.layers[k];
             if (k > 0) {
-                if (layer.rescales()) Rescale(s, part, layer.rescaled);
+                if (layer.rescales()) Rescale(s, block, layer.rescale);
                 std::swap(s.e1, s.e2);
-                if (part.full())
-                    T::Measure(part, layer.given, s);
+                if (block.full())
+                    T::Measure(block, layer.y_factor, s);
                 else
-                    T::MeasureLinks(part, layer.given, s);
+                    T::MeasureLinks(block, layer.y_factor, s);
             }
-            NextResidual(s, part.held(), layer);
-            Thresholds(s, part, layer);
-            if (part.full())
-                T::TableProduct(part, part.layer_signs(k), s);
+            NextResidual(s, block.stored_rows(), layer);
+            Thresholds(s, block, layer);
+            if (block.full())
+                T::TableProduct(block, block.layer_signs(k), s);
             else
-                T::LinkProduct(part, part.layer_signs(k), s);
-            if (layer.mixes()) MixEntries(D(), layer, part.n * kWidth, s.x1, s.x2);
-            NextEntries(s, part, layer, part.layer_scales(k));
+                T::LinkProduct(block, block.layer_signs(k), s);
+            if (layer.mixes()) MixEntries(D(), layer, block.n * kWidth, s.x1, s.x2);
+            NextEntries(s, block, layer, block.layer_scales(k));
             std::swap(s.x1, s.x2);
             if (args.every_layer != nullptr)
-                WriteEntries(args, s.x1, layer.unit, args.every_layer + k * args.layer_stride);
+                WriteEntries(args, s.x1, layer.x_unit, args.every_layer + k * args.layer_stride);
         }
-        WriteEntries(args, s.x1, part.layers.back().unit, args.x);
+        WriteEntries(args, s.x1, block.layers.back().x_unit, args.x);
     }
 };
 
@@ -167,9 +172,7 @@ using SixteenRows = TileLayers<kTile, kPlain, kActivation>;
 template <bool kPlain, Activation kActivation>
 using OneRow = TileLayers<1, kPlain, kActivation>;
 
-KernelSet TileKernels() {
-    return {kLayout, kShortLayout, {}, &Recover<SixteenRows>, &Recover<OneRow>};
-}
+KernelSet TileKernels() { return {kLayout, nullptr, &Recover<SixteenRows>, &Recover<OneRow>}; }
 
 }  // namespace pibinn::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -183,7 +186,7 @@ KernelSet kernel_set(std::int64_t target) {
     hwy::ChosenTarget chosen;
     chosen.Update(target);
     KernelSet set = HWY_DISPATCH_TABLE(TileKernels)[chosen.GetIndex()]();
-    set.vector = vector_kernels(target);
+    set.vector = vector_kernel(target);
     return set;
 }
 

@@ -13,14 +13,13 @@
 
 #include <hwy/highway.h>
 
+#include "algebra/cpu/transpose-inl.hpp"
+#include "core/static_count.hpp"
 #include "infer/kernels/layer_math-inl.hpp"
-#include "infer/kernels/tile_space.hpp"
-#include "infer/kernels/transpose-inl.hpp"
+#include "infer/kernels/tile_workspace.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace pibinn::HWY_NAMESPACE {
-
-namespace hn = hwy::HWY_NAMESPACE;
 
 /// What can be done with kWidth signals side by side: 16, or 1.
 template <std::size_t kWidth>
@@ -51,22 +50,22 @@ struct Tile {
     }
 
     /// The tables of some groups.
-    static HWY_NOINLINE void MakeTables(const PackedPart& part, const float* HWY_RESTRICT r,
+    static HWY_NOINLINE void MakeTables(const PackedBlock& block, const float* HWY_RESTRICT r,
                                         std::size_t first, std::size_t count,
                                         float* HWY_RESTRICT tables) {
         for (std::size_t g = first; g < first + count; ++g, tables += kEntries * kWidth)
             for (std::size_t v = 0; v < kWidth; v += kLanes) {
                 V rows[kGroup];
                 for (std::size_t b = 0; b < kGroup; ++b)
-                    rows[b] = hn::Load(D(), r + part.group_row(g, b) * kWidth + v);
+                    rows[b] = hn::Load(D(), r + block.group_row(g, b) * kWidth + v);
                 StoreSums<2, 0>(rows, rows[0], tables + v);
                 StoreSums<2, 1>(rows, rows[1], tables + v);
             }
     }
 
-    /// Rows by twos, as their difference and their sum.
-    static HWY_INLINE void PairRows(const PackedPart& part, float* HWY_RESTRICT rows) {
-        for (std::size_t i = 0; i < part.paired() * kWidth; i += 2 * kWidth)
+    /// Two rows by two, as their difference and their sum.
+    static HWY_INLINE void MakeButterflies(const PackedBlock& block, float* HWY_RESTRICT rows) {
+        for (std::size_t i = 0; i < block.butterfly_rows() * kWidth; i += 2 * kWidth)
             for (std::size_t v = i; v < i + kWidth; v += kLanes) {
                 const V first = hn::Load(D(), rows + v);
                 const V second = hn::Load(D(), rows + v + kWidth);
@@ -75,21 +74,21 @@ struct Tile {
             }
     }
 
-    /// A partial sum of |r|, as the vector kernel adds it up. Of rows that are held by twos the
-    /// larger is |r0| + |r1|, which the first of them adds.
-    static HWY_INLINE V SumSizes(const PackedPart& part, const float* HWY_RESTRICT r,
-                                 std::size_t partial) {
-        const auto size = [&](std::size_t i)
-                              HWY_ATTR { return hn::Abs(hn::Load(D(), r + i * kWidth)); };
-        const std::size_t boundary = FirstSizes(part.main_rows, part.tail_stride);
+    /// A partial sum of |r|, as the vector kernel adds it up. Of the two rows of a butterfly the
+    /// larger absolute value is |r0| + |r1|, which the first row adds.
+    static HWY_INLINE V SumAbs(const PackedBlock& block, const float* HWY_RESTRICT r,
+                               std::size_t partial) {
+        const auto abs = [&](std::size_t i)
+                             HWY_ATTR { return hn::Abs(hn::Load(D(), r + i * kWidth)); };
+        const std::size_t boundary = FirstAbsRows(block.main_rows, block.tail_stride);
         V first = hn::Zero(D());
         V rest = hn::Zero(D());
         std::size_t i = partial;
-        for (; i < part.paired(); i += kLayout.partial_sums)
-            if (i % 2 == 0) first = hn::Add(first, LargerSize(size(i), size(i + 1)));
-        for (; i < std::min(boundary, part.m); i += kLayout.partial_sums)
-            first = hn::Add(first, size(i));
-        for (; i < part.m; i += kLayout.partial_sums) rest = hn::Add(rest, size(i));
+        for (; i < block.butterfly_rows(); i += kLayout.partial_sums)
+            if (i % 2 == 0) first = hn::Add(first, LargerAbs(abs(i), abs(i + 1)));
+        for (; i < std::min(boundary, block.m); i += kLayout.partial_sums)
+            first = hn::Add(first, abs(i));
+        for (; i < block.m; i += kLayout.partial_sums) rest = hn::Add(rest, abs(i));
         return hn::Add(first, rest);
     }
 
@@ -128,13 +127,13 @@ struct Tile {
     /// q (+)= the signed sums of `words` words, the last of which has `kLast` groups. Each is
     /// summed up before it is added, as the vector kernel does it.
     template <std::size_t kPlanes, std::size_t kLast>
-    static HWY_NOINLINE void AddWords(const PackedPart& part,
+    static HWY_NOINLINE void AddWords(const PackedBlock& block,
                                       const std::uint32_t* HWY_RESTRICT signs, std::size_t words,
                                       const float* HWY_RESTRICT tables, float* HWY_RESTRICT q,
                                       bool first) {
-        const std::size_t n = part.n;
-        const std::size_t stride = part.stride;
-        const std::size_t plane_size = part.plane_size();
+        const std::size_t n = block.n;
+        const std::size_t stride = block.stride;
+        const std::size_t plane_size = block.plane_size();
         for (std::size_t j = 0; j < n; ++j) {
             V total[kVectors];
             for (std::size_t v = 0; v < kVectors; ++v)
@@ -156,45 +155,45 @@ struct Tile {
         }
     }
 
-    using AddWordsFunction = void (*)(const PackedPart&, const std::uint32_t*, std::size_t,
+    using AddWordsFunction = void (*)(const PackedBlock&, const std::uint32_t*, std::size_t,
                                       const float*, float*, bool);
-    template <std::size_t... kLast>
-    static AddWordsFunction AddWordsOf(std::size_t planes, std::size_t groups,
-                                       std::index_sequence<kLast...>) {
-        static constexpr AddWordsFunction one[] = {&AddWords<1, kLast + 1>...};
-        static constexpr AddWordsFunction two[] = {&AddWords<2, kLast + 1>...};
-        return (planes == 1 ? one : two)[groups - 1];
+    static AddWordsFunction AddWordsOf(std::size_t planes, std::size_t groups) {
+        return WithStaticCount<kGroups>(groups, [&](auto count) -> AddWordsFunction {
+            constexpr std::size_t kLast = decltype(count)::value;
+            return planes == 1 ? &AddWords<1, kLast> : &AddWords<2, kLast>;
+        });
     }
 
     /// q = B^T r for full blocks.
-    static HWY_INLINE void TableProduct(const PackedPart& part, const std::uint32_t* signs,
-                                        const TileSpace& s) {
+    static HWY_INLINE void TableProduct(const PackedBlock& block, const std::uint32_t* signs,
+                                        const TileWorkspace& s) {
         const std::size_t step = words_at_a_time(kLayout, kWidth);
-        for (std::size_t begin = 0; begin < part.words; begin += step) {
-            const std::size_t end = std::min(part.words, begin + step);
-            const std::size_t some = std::min(part.groups, end * kGroups) - begin * kGroups;
-            MakeTables(part, s.r, begin * kGroups, some, s.tables);
+        for (std::size_t begin = 0; begin < block.words; begin += step) {
+            const std::size_t end = std::min(block.words, begin + step);
+            const std::size_t some = std::min(block.groups, end * kGroups) - begin * kGroups;
+            MakeTables(block, s.r, begin * kGroups, some, s.tables);
             const std::size_t last = some - (end - begin - 1) * kGroups;
-            AddWordsOf(part.planes, last, std::make_index_sequence<kGroups>())(
-                part, signs + begin * part.stride, end - begin, s.tables, s.q, begin == 0);
+            AddWordsOf(block.planes, last)(block, signs + begin * block.stride, end - begin,
+                                           s.tables, s.q, begin == 0);
         }
     }
 
     /// q = B^T r for masks, link by link; a link that is minus reads -r.
-    static HWY_INLINE void LinkProduct(const PackedPart& part,
+    static HWY_INLINE void LinkProduct(const PackedBlock& block,
                                        const std::uint32_t* HWY_RESTRICT signs,
-                                       const TileSpace& s) {
+                                       const TileWorkspace& s) {
         const D d;
-        const std::size_t minus = part.padded_rows(kLayout) * kWidth;
-        for (std::size_t i = 0; i < part.m * kWidth; i += kLanes)
+        const std::size_t minus = block.padded_rows(kLayout) * kWidth;
+        for (std::size_t i = 0; i < block.m * kWidth; i += kLanes)
             hn::Store(hn::Neg(hn::Load(d, s.r + i)), d, s.r + minus + i);
-        for (std::size_t j = 0; j < part.n; ++j) {
+        for (std::size_t j = 0; j < block.n; ++j) {
             V sums[kVectors];
             for (std::size_t v = 0; v < kVectors; ++v) sums[v] = hn::Zero(d);
-            for (std::size_t l = part.offsets[j]; l < part.offsets[j + 1]; ++l)
-                for (std::size_t p = 0; p < part.planes; ++p) {
-                    const std::uint32_t bit = signs[p * part.plane_size() + l / 32] >> (l % 32) & 1;
-                    AddLookUp(s.r + part.rows[l] * kWidth + (bit != 0 ? 0 : minus), sums);
+            for (std::size_t l = block.offsets[j]; l < block.offsets[j + 1]; ++l)
+                for (std::size_t p = 0; p < block.planes; ++p) {
+                    const std::uint32_t bit =
+                        signs[p * block.plane_size() + l / 32] >> (l % 32) & 1;
+                    AddLookUp(s.r + block.rows[l] * kWidth + (bit != 0 ? 0 : minus), sums);
                 }
             for (std::size_t v = 0; v < kVectors; ++v)
                 hn::Store(sums[v], d, s.q + j * kWidth + v * kLanes);
@@ -202,7 +201,7 @@ struct Tile {
     }
 
     /// Columns in which any signal is alive.
-    static HWY_INLINE std::size_t ActiveColumns(const TileSpace& s) {
+    static HWY_INLINE std::size_t ActiveColumns(const TileWorkspace& s) {
         std::size_t active = 0;
         for (std::size_t c = 0; c < s.support_count; ++c) {
             const auto j = static_cast<std::uint32_t>(s.support[c] / kWidth);
@@ -216,16 +215,17 @@ struct Tile {
         for (std::size_t i = 0; i < count; ++i) to[i] = factor * from[i];
     }
 
-    /// e1 = given y - A x1 for masks: columns that are zero in all signals are left out.
-    static HWY_INLINE void MeasureLinks(const PackedPart& part, float given, const TileSpace& s) {
+    /// e1 = y_factor y - A x1 for masks: columns that are zero in all signals are left out.
+    static HWY_INLINE void MeasureLinks(const PackedBlock& block, float y_factor,
+                                        const TileWorkspace& s) {
         const D d;
-        Multiply(given, s.y, part.m * kWidth, s.e1);
+        Multiply(y_factor, s.y, block.m * kWidth, s.e1);
         const std::size_t active = ActiveColumns(s);
         for (std::size_t c = 0; c < active; ++c) {
             const std::size_t j = s.active[c];
-            for (std::size_t l = part.offsets[j]; l < part.offsets[j + 1]; ++l) {
-                const V a = hn::Set(d, part.a[l]);
-                float* e = s.e1 + part.rows[l] * kWidth;
+            for (std::size_t l = block.offsets[j]; l < block.offsets[j + 1]; ++l) {
+                const V a = hn::Set(d, block.a[l]);
+                float* e = s.e1 + block.rows[l] * kWidth;
                 for (std::size_t v = 0; v < kWidth; v += kLanes)
                     hn::Store(
                         hn::NegMulAdd(a, hn::Load(d, s.x1 + j * kWidth + v), hn::Load(d, e + v)), d,
@@ -234,21 +234,21 @@ struct Tile {
         }
     }
 
-    /// e1 = given y - A x1, entry by entry of the supports.
-    static HWY_NOINLINE void MeasureSupports(const PackedPart& part, float given,
-                                             const TileSpace& s) {
+    /// e1 = y_factor y - A x1, entry by entry of the supports.
+    static HWY_NOINLINE void MeasureSupports(const PackedBlock& block, float y_factor,
+                                             const TileWorkspace& s) {
         const Wide d;
         constexpr std::size_t lanes = hn::MaxLanes(Wide());
-        const std::size_t main_rows = part.main_rows;
-        const std::size_t tail_stride = part.tail_stride;
-        const std::size_t stride = part.padded_rows(kLayout);
+        const std::size_t main_rows = block.main_rows;
+        const std::size_t tail_stride = block.tail_stride;
+        const std::size_t stride = block.padded_rows(kLayout);
         const std::size_t count = s.support_count;
         const std::uint32_t* HWY_RESTRICT support = s.support;
         const float* HWY_RESTRICT x = s.x1;
-        const float* HWY_RESTRICT a = part.a.data();
-        const float* HWY_RESTRICT tail = part.tail.data();
+        const float* HWY_RESTRICT a = block.a.data();
+        const float* HWY_RESTRICT tail = block.tail.data();
         float* HWY_RESTRICT e = kWidth == 1 ? s.e1 : s.e_by_signal;
-        Multiply(given, kWidth == 1 ? s.y : s.y_by_signal, stride * kWidth, e);
+        Multiply(y_factor, kWidth == 1 ? s.y : s.y_by_signal, stride * kWidth, e);
         for (std::size_t c = 0; c < count; ++c) {
             const std::size_t at = support[c];
             const auto factor = hn::Set(d, x[at]);
@@ -263,29 +263,30 @@ struct Tile {
                     hn::NegMulAdd(hn::LoadU(d, rest + i), factor, hn::Load(d, to + main_rows + i)),
                     d, to + main_rows + i);
         }
-        if constexpr (kWidth == 16) TurnRows(e, stride, part.held(), s.e1);
+        if constexpr (kWidth > 1)
+            cpu::HWY_NAMESPACE::Transpose(kWidth, block.stored_rows(), e, stride, s.e1, kWidth);
     }
 
-    /// e1 = given y - A x1 over the columns in which any signal is alive. A zero takes nothing off,
-    /// so that every signal gets the bits it would get alone.
-    static HWY_NOINLINE void MeasureTogether(const PackedPart& part, float given,
-                                             const TileSpace& s) {
+    /// e1 = y_factor y - A x1 over the columns in which any signal is alive. A zero takes nothing
+    /// off, so that every signal gets the bits it would get alone.
+    static HWY_NOINLINE void MeasureTogether(const PackedBlock& block, float y_factor,
+                                             const TileWorkspace& s) {
         constexpr std::size_t kRows = kVectors < 8 ? 8 / kVectors : 1;
         const D d;
-        const V factor_of_y = hn::Set(d, given);
+        const V y_factors = hn::Set(d, y_factor);
         const std::size_t active = ActiveColumns(s);
         const std::uint32_t* HWY_RESTRICT columns = s.active;
         const float* HWY_RESTRICT x1 = s.x1;
-        for (std::size_t i = 0; i < part.held(); i += kRows) {
-            const bool main = i < part.main_rows;
-            const std::size_t stride = main ? part.main_rows : part.tail_stride;
+        for (std::size_t i = 0; i < block.stored_rows(); i += kRows) {
+            const bool main = i < block.main_rows;
+            const std::size_t stride = main ? block.main_rows : block.tail_stride;
             const float* HWY_RESTRICT first =
-                main ? part.a.data() + i : part.tail.data() + i - part.main_rows;
+                main ? block.a.data() + i : block.tail.data() + i - block.main_rows;
             V sums[kRows][kVectors];
             for (std::size_t l = 0; l < kRows; ++l)
                 for (std::size_t v = 0; v < kVectors; ++v)
                     sums[l][v] =
-                        hn::Mul(factor_of_y, hn::Load(d, s.y + (i + l) * kWidth + v * kLanes));
+                        hn::Mul(y_factors, hn::Load(d, s.y + (i + l) * kWidth + v * kLanes));
             for (std::size_t c = 0; c < active; ++c) {
                 const float* a = first + columns[c] * stride;
                 const float* x = x1 + columns[c] * kWidth;
@@ -303,25 +304,26 @@ struct Tile {
         }
     }
 
-    /// e1 = given y - A x1 for full blocks, the cheaper of the two ways. Neither changes a bit of
-    /// the result.
-    static HWY_INLINE void Measure(const PackedPart& part, float given, const TileSpace& s) {
+    /// e1 = y_factor y - A x1 for full blocks, the cheaper of the two ways. Neither changes a bit
+    /// of the result.
+    static HWY_INLINE void Measure(const PackedBlock& block, float y_factor,
+                                   const TileWorkspace& s) {
         if constexpr (kWidth == 1) {
-            MeasureSupports(part, given, s);
+            MeasureSupports(block, y_factor, s);
         } else {
             // Cycles, measured on AVX-512: an entry takes 5 a vector of its column and 3 beside
             // (reads of A wait for writes of e), a row of a column of all signals half a cycle a
             // vector.
             constexpr std::size_t wide = hn::MaxLanes(Wide());
-            const auto vectors = static_cast<float>((part.m + wide - 1) / wide);
+            const auto vectors = static_cast<float>((block.m + wide - 1) / wide);
             const auto entries = static_cast<float>(s.support_count);
-            const std::size_t active = std::min(part.n, s.support_count);
+            const std::size_t active = std::min(block.n, s.support_count);
             const float apart = entries * (5.0F * vectors + 3.0F) + 64.0F * vectors;
-            const float together = static_cast<float>(active * part.m * kVectors) * 0.5F;
+            const float together = static_cast<float>(active * block.m * kVectors) * 0.5F;
             if (apart < together)
-                MeasureSupports(part, given, s);
+                MeasureSupports(block, y_factor, s);
             else
-                MeasureTogether(part, given, s);
+                MeasureTogether(block, y_factor, s);
         }
     }
 };

@@ -11,50 +11,49 @@
 #include "infer/kernels/choose_network-inl.hpp"
 #include "infer/kernels/float_tables-inl.hpp"
 #include "infer/kernels/residual-inl.hpp"
-#include "infer/kernels/short_tables-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace pibinn::HWY_NAMESPACE {
 
-#if HWY_TARGET <= HWY_AVX2
+#if PIBINN_VECTOR_KERNEL
 
-/// All layers for up to kTurns signals at a time; Layers makes x from r.
-template <bool kPlain, Activation kActivation, class Layers, PlacesFunction kList>
+/// All layers for up to kInterleave signals at a time.
+template <bool kPlain, Activation kActivation, IndexLister kLister>
 class VectorSolver {
 public:
     explicit VectorSolver(const RecoverArgs& args)
         : args_(args),
-          next_(args.part),
-          residual_(ResidualOf<kPlain>(args.part)),
-          floats_(vector_signal_floats(args.part, kLayout)) {
-        const PackedPart& part = args.part;
-        float* shared = args.workspace + kTurns * floats_;
-        float* lists = shared + part.stride + part.padded_rows(kLayout);
-        for (std::size_t i = 0; i < std::min(kTurns, args.rows); ++i) {
-            turns_[0][i] = Signal(part, args.workspace + i * floats_, shared);
-            thresholds_.Share(i, turns_[0][i]);
-            turns_[1][i] = turns_[0][i].Later();
-            supports_[i] = Support(part, kList, lists + i * vector_support_floats(part));
+          next_(args.block),
+          residual_(ResidualOf<kPlain>(args.block)),
+          floats_(vector_signal_floats(args.block, kLayout)) {
+        const PackedBlock& block = args.block;
+        float* shared = args.workspace + kInterleave * floats_;
+        float* lists = shared + block.stride + block.padded_rows(kLayout);
+        for (std::size_t i = 0; i < std::min(kInterleave, args.rows); ++i) {
+            signals_[0][i] = Signal(block, args.workspace + i * floats_, shared);
+            thresholds_.Share(i, signals_[0][i]);
+            signals_[1][i] = signals_[0][i].Later();
+            supports_[i] = Support(block, kLister, lists + i * vector_support_floats(block));
         }
     }
 
     void Solve(std::size_t first, std::size_t count) {
-        const PackedPart& part = args_.part;
-        const std::size_t depth = part.layers.size();
+        const PackedBlock& block = args_.block;
+        const std::size_t depth = block.layers.size();
         for (std::size_t i = 0; i < count; ++i)
-            turns_[0][i].Begin(part, args_.y + (first + i) * args_.y_stride, floats_);
+            signals_[0][i].Begin(block, args_.y + (first + i) * args_.y_stride, floats_);
         for (std::size_t k = 0; k < depth; ++k) {
-            const PackedLayer& layer = part.layers[k];
-            const Signal* signals = turns_[k % 2];
+            const PackedLayer& layer = block.layers[k];
+            const Signal* signals = signals_[k % 2];
             if (layer.rescales()) [[unlikely]]
-                for (std::size_t i = 0; i < count; ++i) signals[i].Rescale(part, layer.rescaled);
-            residual_(part, layer, supports_, signals, count);
-            if (part.residual_threshold && count > 1)
+                for (std::size_t i = 0; i < count; ++i) signals[i].Rescale(block, layer.rescale);
+            residual_(block, layer, supports_, signals, count);
+            if (block.residual_threshold && count > 1)
                 thresholds_.template Find<kActivation>(layer.theta, count);
             if (layer.mixes()) [[unlikely]]
                 for (std::size_t i = 0; i < count; ++i)
-                    MixEntries(D(), layer, part.stride, signals[i].x1, signals[i].x2);
-            next_(part, k, part.layer_signs(k), signals, count);
+                    MixEntries(D(), layer, block.stride, signals[i].x1, signals[i].x2);
+            next_(block, k, block.layer_signs(k), signals, count);
             if (args_.every_layer != nullptr)
                 Write(k + 1, args_.every_layer + k * args_.layer_stride, first, count);
         }
@@ -64,55 +63,43 @@ public:
 private:
     /// x after k layers.
     void Write(std::size_t k, float* x, std::size_t first, std::size_t count) const {
-        const float unit = args_.part.layers[k - 1].unit;
+        const float x_unit = args_.block.layers[k - 1].x_unit;
         for (std::size_t i = 0; i < count; ++i)
-            WriteEntries<kPlain>(turns_[k % 2][i].x1, unit, args_.part.n,
+            WriteEntries<kPlain>(signals_[k % 2][i].x1, x_unit, args_.block.n,
                                  x + (first + i) * args_.x_stride);
     }
 
     const RecoverArgs& args_;
-    Layers next_;
+    FloatLayers<kPlain, kActivation> next_;  ///< x from r
     ResidualFunction residual_;
     std::size_t floats_;
     ResidualThresholds thresholds_;
-    Signal turns_[2][kTurns];  ///< in layers of even numbers, and in those of odd ones
-    Support supports_[kTurns];
+    Signal signals_[2][kInterleave];  ///< in layers of even numbers, and in those of odd ones
+    Support supports_[kInterleave];
 };
 
-template <template <bool, Activation> class Layers, PlacesFunction kList>
+template <IndexLister kLister>
 struct VectorRows {
     template <bool kPlain, Activation kActivation>
     struct Of {
         static void Run(const RecoverArgs& args) {
-            VectorSolver<kPlain, kActivation, Layers<kPlain, kActivation>, kList> solver(args);
-            for (std::size_t row = 0; row < args.rows; row += kTurns)
-                solver.Solve(row, std::min(kTurns, args.rows - row));
+            VectorSolver<kPlain, kActivation, kLister> solver(args);
+            for (std::size_t row = 0; row < args.rows; row += kInterleave)
+                solver.Solve(row, std::min(kInterleave, args.rows - row));
         }
     };
 };
 
-template <PlacesFunction kList>
-VectorKernels KernelsWith() {
-    VectorKernels kernels;
-    kernels.floats = &Recover<VectorRows<FloatLayers, kList>::template Of>;
-#if HWY_TARGET <= HWY_AVX3
-    kernels.shorts = &Recover<VectorRows<ShortLayers, kList>::template Of>;
-#endif
-    return kernels;
-}
-
-VectorKernels FindVectorKernels() {
-#if HWY_TARGET <= HWY_AVX3
-    if ((hwy::SupportedTargets() & HWY_AVX3_DL) != 0) return KernelsWith<nullptr>();
-    return KernelsWith<&CompressWords>();
-#else
-    return KernelsWith<&CountBits>();
-#endif
+RecoverKernel FindVectorKernel() {
+    if constexpr (!kCompressesLanes) return &Recover<VectorRows<IndexLister::scan>::template Of>;
+    return FindIndexLister() == IndexLister::compress
+               ? &Recover<VectorRows<IndexLister::compress>::template Of>
+               : &Recover<VectorRows<IndexLister::by_sixteen>::template Of>;
 }
 
 #else
 
-VectorKernels FindVectorKernels() { return {}; }
+RecoverKernel FindVectorKernel() { return nullptr; }
 
 #endif
 
@@ -122,12 +109,12 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace pibinn {
 
-HWY_EXPORT(FindVectorKernels);
+HWY_EXPORT(FindVectorKernel);
 
-VectorKernels vector_kernels(std::int64_t target) {
+RecoverKernel vector_kernel(std::int64_t target) {
     hwy::ChosenTarget chosen;
     chosen.Update(target);
-    return HWY_DISPATCH_TABLE(FindVectorKernels)[chosen.GetIndex()]();
+    return HWY_DISPATCH_TABLE(FindVectorKernel)[chosen.GetIndex()]();
 }
 
 }  // namespace pibinn

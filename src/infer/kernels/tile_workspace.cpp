@@ -1,4 +1,4 @@
-#include "infer/kernels/tile_space.hpp"
+#include "infer/kernels/tile_workspace.hpp"
 
 #include <algorithm>
 
@@ -19,16 +19,16 @@ std::size_t words_at_a_time(const SignLayout& layout, std::size_t width) {
     return std::max<std::size_t>(1, kTableBytes / (word * width * sizeof(float)));
 }
 
-TileSpace::TileSpace(const PackedPart& part, const SignLayout& layout, std::size_t width,
-                     float* workspace) {
+TileWorkspace::TileWorkspace(const PackedBlock& block, const SignLayout& layout, std::size_t width,
+                             float* workspace) {
     float* at = workspace;
     const auto take = [&at](std::size_t count) {
         float* taken = at;
         at += lines(count);
         return taken;
     };
-    const std::size_t rows = part.padded_rows(layout) * width;
-    const std::size_t cols = (part.n + 4) * width;
+    const std::size_t rows = block.padded_rows(layout) * width;
+    const std::size_t cols = (block.n + 4) * width;
     y = take(rows);
     e1 = take(rows);
     e2 = take(rows);
@@ -38,34 +38,34 @@ TileSpace::TileSpace(const PackedPart& part, const SignLayout& layout, std::size
     q = take(cols);
     y_by_signal = take(rows);
     e_by_signal = take(rows);
-    const std::size_t words = std::min(part.words, words_at_a_time(layout, width));
+    const std::size_t words = std::min(block.words, words_at_a_time(layout, width));
     tables = take(words * (layout.groups_per_word << layout.rows_per_group) * width);
     tau = take(width);
     counts = take(width);
-    active = reinterpret_cast<std::uint32_t*>(take(part.n));
-    support = reinterpret_cast<std::uint32_t*>(take(part.n * width + kLine));
+    active = reinterpret_cast<std::uint32_t*>(take(block.n));
+    support = reinterpret_cast<std::uint32_t*>(take(block.n * width + kLine));
     end = at;
 }
 
-std::size_t vector_signal_floats(const PackedPart& part, const SignLayout& layout) {
+std::size_t vector_signal_floats(const PackedBlock& block, const SignLayout& layout) {
     // Measurements, residual and entries; unless it is plain two misfits and the entries before;
     // and a bit for every column.
-    return (part.plain ? 2 : 4) * part.padded_rows(layout) + (part.plain ? 1 : 2) * part.stride +
-           lines((part.stride + 31) / 32 + 1);
+    return (block.plain ? 2 : 4) * block.padded_rows(layout) +
+           (block.plain ? 1 : 2) * block.stride + lines((block.stride + 31) / 32 + 1);
 }
 
-std::size_t vector_support_floats(const PackedPart& part) {
-    const std::size_t lists = (part.n + kListed - 1) / kListed;
+std::size_t vector_support_floats(const PackedBlock& block) {
+    const std::size_t lists = (block.n + kListed - 1) / kListed;
     return lines(lists * (kListBytes + sizeof(std::uint8_t*)) / sizeof(float));
 }
 
-std::size_t vector_workspace_floats(const PackedPart& part, const SignLayout& layout) {
-    return kTurns * (vector_signal_floats(part, layout) + vector_support_floats(part)) +
-           part.stride + part.padded_rows(layout);
+std::size_t vector_workspace_floats(const PackedBlock& block, const SignLayout& layout) {
+    return kInterleave * (vector_signal_floats(block, layout) + vector_support_floats(block)) +
+           block.stride + block.padded_rows(layout);
 }
 
-std::size_t tile_workspace_floats(const PackedPart& part, const SignLayout& layout) {
-    return static_cast<std::size_t>(TileSpace(part, layout, kTile, nullptr).end -
+std::size_t tile_workspace_floats(const PackedBlock& block, const SignLayout& layout) {
+    return static_cast<std::size_t>(TileWorkspace(block, layout, kTile, nullptr).end -
                                     static_cast<float*>(nullptr));
 }
 

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "infer/packed_part.hpp"
+#include "infer/packed_block.hpp"
 
 namespace pibinn {
 
@@ -14,7 +14,7 @@ constexpr std::size_t kTableBytes = 12U << 10U;
 std::size_t words_at_a_time(const SignLayout& layout, std::size_t width);
 
 /// The working memory of `width` signals side by side: number i of signal s at [i * width + s].
-struct TileSpace {
+struct TileWorkspace {
     float *y, *e1, *e2, *r;            ///< rows; e1 = c y - A x1, e2 the one before
     float *x1, *x2, *q;                ///< columns
     float *y_by_signal, *e_by_signal;  ///< with one row a signal
@@ -25,8 +25,8 @@ struct TileSpace {
     std::uint32_t* active;  ///< columns where any signal is not zero
     float* end;
 
-    TileSpace(const PackedPart& part, const SignLayout& layout, std::size_t width,
-              float* workspace);
+    TileWorkspace(const PackedBlock& block, const SignLayout& layout, std::size_t width,
+                  float* workspace);
 };
 
 }  // namespace pibinn

@@ -1,0 +1,115 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "pibinn/activation.hpp"
+#include "pibinn/matrix.hpp"
+
+namespace pibinn {
+
+/// How a target's kernels want the signs of a column: rows in groups, groups in words of 32 bits.
+/// Both kernels of a target share it, so that one packing serves both and both add in one order.
+/// docs/kernels.md works one group out in numbers.
+///
+/// Of a group's rows r0, r1, r2 .. the kernels store the butterfly r0 - r1, r0 + r1 in place of the
+/// first two: then a table of all signed sums begins with these two, and half of it is the other
+/// half's minus. A group's highest bit says that r0 is subtracted; bit b - 1, that row b has the
+/// sign of r0.
+struct SignLayout {
+    std::size_t rows_per_group = 4;   ///< bits that one table lookup reads
+    std::size_t groups_per_word = 8;  ///< from the lowest bits on
+    std::size_t partial_sums = 4;     ///< of |r|: row i belongs to sum i mod this
+
+    constexpr std::size_t rows_per_word() const { return rows_per_group * groups_per_word; }
+    constexpr std::size_t groups(std::size_t rows) const {
+        return (rows + rows_per_group - 1) / rows_per_group;
+    }
+};
+
+/// The scalars of a layer.
+///
+/// Kernels hold x in a unit of its own in every layer, as c x. The next c is chosen so that x
+/// enters the next layer's input without a factor: c / (delta (1 + beta)). Activations do not
+/// depend on the unit. The residual is held as c (y - A v) / (1 + beta), where v = x + beta (x -
+/// x_prev): then c y - A (c x) enters it without a factor, too. The scalars below make up for both
+/// units; docs/kernels.md derives them.
+struct PackedLayer {
+    float scale = 1;                 ///< of every sign; a factor of an output's own scale, if any
+    float theta = 0;                 ///< over m where it multiplies the sum of |r|; never -0
+    float y_factor = 1;              ///< c
+    float prev_residual_factor = 0;  ///< the misfit before is subtracted times this
+    float omega = 0;                 ///< over m
+    float prev_x_factor = 0;         ///< the x before is subtracted times this
+    float x_unit = 1;                ///< of the new x: what is held times this is x
+    /// All that is held is multiplied by it before the layer: a power of two, and not 1 only where
+    /// c has gone far from 1.
+    float rescale = 1;
+    /// c cannot follow where delta (1 + beta) is far from 1 or not positive. There c stays, and the
+    /// x before is replaced by mix_prev x_prev + mix_x x first. In all other layers mix_x is zero.
+    float mix_x = 0;
+    float mix_prev = 1;
+
+    bool rescales() const { return rescale != 1; }
+    bool mixes() const { return mix_x != 0; }
+};
+
+/// One diagonal block, or a whole mask, of a packed network: a network of its own, since blocks
+/// share neither rows nor columns. Kernels read nothing else.
+struct PackedBlock {
+    std::size_t m = 0;
+    std::size_t n = 0;
+    std::size_t row = 0;  ///< first measurement of a row of y
+    std::size_t col = 0;  ///< first entry of a row of x
+
+    Activation activation = Activation::soft;
+    bool residual_threshold = false;
+    bool plain = true;  ///< neither momentum nor Onsager term, and delta is 1
+    std::vector<PackedLayer> layers;
+
+    /// A link of a ternary kind is half the sum of two signs, so it has two planes of them.
+    std::size_t planes = 1;
+    std::size_t groups = 0;  ///< of rows, in full blocks; the rows that they begin with come first
+    std::size_t words = 0;   ///< of a column, in full blocks
+    std::size_t stride = 0;  ///< columns rounded up to whole vectors
+
+    /// Full blocks: [layer][plane][word][stride]. Masks: [layer][plane], one bit per link.
+    AlignedBuffer<std::uint32_t> signs;
+    AlignedBuffer<float> channel_scales;  ///< [layer][stride], of `one-bit-channel`; or empty
+
+    std::vector<std::uint32_t> offsets;  ///< of a mask: links of column j; empty for full blocks
+    std::vector<std::uint32_t> rows;     ///< of a mask: the row of each link
+
+    /// The operator. Full blocks: [column][main_rows], whole cache lines, so that no load crosses
+    /// one, and the rows behind them as [column][tail_stride]; the first butterfly_rows() as
+    /// difference and sum. Masks: the links.
+    AlignedBuffer<float> a;
+    AlignedBuffer<float> tail;
+    std::size_t main_rows = 0;    ///< stored rows rounded down to 16
+    std::size_t tail_stride = 0;  ///< the rest rounded up to 0, 4, 8 or 16
+
+    bool full() const { return offsets.empty(); }
+    /// Row b of a group.
+    std::size_t group_row(std::size_t group, std::size_t b) const {
+        return b < 2 ? 2 * group + b : b * groups + group;
+    }
+    /// The first rows of r, y and A, stored two by two as difference and sum; none in masks.
+    std::size_t butterfly_rows() const { return 2 * groups; }
+    /// Rows that are stored: m, or one more where m is one.
+    std::size_t stored_rows() const { return std::max(m, butterfly_rows()); }
+    /// In words of 32 bits.
+    std::size_t plane_size() const { return full() ? words * stride : (rows.size() + 31) / 32; }
+    const std::uint32_t* layer_signs(std::size_t k) const {
+        return signs.data() + k * planes * plane_size();
+    }
+    const float* layer_scales(std::size_t k) const {
+        return channel_scales.empty() ? nullptr : channel_scales.data() + k * stride;
+    }
+    /// Rows of r with the zeros behind them: whole words and whole cache lines.
+    std::size_t padded_rows(const SignLayout& layout) const;
+    std::size_t bytes() const;
+};
+
+}  // namespace pibinn
