@@ -1,11 +1,11 @@
 #include "cli/console.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
@@ -18,13 +18,21 @@ namespace pibinn::cli {
 
 namespace {
 
-constexpr double kSilentSeconds = 2;
-constexpr double kRedrawSeconds = 0.1;
-constexpr std::size_t kBarWidth = 30;
+// A bar on a terminal, or lines in whatever standard error is redirected to.
+constexpr double kBarAfter = 2, kBarEvery = 0.1;
+constexpr double kLineAfter = 10, kLineEvery = 30;
+constexpr std::size_t kUsualColumns = 80;
 
 double seconds_between(std::chrono::steady_clock::time_point from,
                        std::chrono::steady_clock::time_point to) {
     return std::chrono::duration<double>(to - from).count();
+}
+
+/// Of the terminal behind standard error; asked anew each time, since a window can be resized.
+std::size_t terminal_columns() {
+    winsize size = {};
+    if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kUsualColumns;
+    return size.ws_col;
 }
 
 }  // namespace
@@ -55,25 +63,10 @@ void report_error(std::string_view message, std::string_view hint) {
     std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
-std::string progress_line(const Progress& p, double seconds) {
-    const double rate = seconds > 0 ? static_cast<double>(p.done - p.restored) / seconds : 0;
-    std::string line(p.task);
-    if (p.total > 0) {
-        const double share =
-            std::min(1.0, static_cast<double>(p.done) / static_cast<double>(p.total));
-        const auto filled = static_cast<std::size_t>(share * kBarWidth);
-        line += fmt::format(" [{}{}] {:3.0f} %", std::string(filled, '#'),
-                            std::string(kBarWidth - filled, '.'), 100 * share);
-    }
-    line += fmt::format("  {:.3g}/s", rate);
-    if (p.total > p.done && rate > 0)
-        line += fmt::format("  {:.0f} s left", static_cast<double>(p.total - p.done) / rate);
-    if (!p.detail.empty()) line += fmt::format("  {}", p.detail);
-    return line;
-}
-
 Console::Console(OutputOptions output)
-    : output_(std::move(output)), bar_allowed_(!output_.quiet && ::isatty(STDERR_FILENO) == 1) {
+    : output_(std::move(output)),
+      terminal_(::isatty(STDERR_FILENO) == 1),
+      pace_(terminal_ ? kBarAfter : kLineAfter, terminal_ ? kBarEvery : kLineEvery) {
     if (!output_.json.empty() && output_.json != "-") require_writable(output_.json);
 }
 
@@ -114,18 +107,25 @@ ProgressSink Console::listener(const Interrupt& interrupt) {
 
 bool Console::progress(const Progress& progress) {
     note(progress.note);
-    if (!bar_allowed_) return true;
+    if (output_.quiet) return true;
     const auto now = Clock::now();
     if (progress.task != task_) {
         task_ = progress.task;
         task_start_ = now;
+        pace_.restart();
     }
     const double elapsed = seconds_between(task_start_, now);
-    if (elapsed < kSilentSeconds || seconds_between(last_drawn_, now) < kRedrawSeconds) return true;
-    last_drawn_ = now;
-    bar_shown_ = true;
-    fmt::print(stderr, "\r{}\033[K", one_line(progress_line(progress, elapsed)));
+    if (!pace_.due(elapsed)) return true;
+    const std::string task = one_line(progress.task), detail = one_line(progress.detail);
+    Progress shown = progress;
+    shown.task = task;
+    shown.detail = detail;
+    if (terminal_)
+        fmt::print(stderr, "\r{}\033[K", progress_bar(shown, elapsed, terminal_columns()));
+    else
+        fmt::print(stderr, "pibinn: {}\n", progress_text(shown, elapsed));
     std::fflush(stderr);
+    bar_shown_ = terminal_;
     return true;
 }
 

@@ -8,6 +8,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "core/progress_text.hpp"
 #include "pibinn/progress.hpp"
 
 namespace pibinn::cli {
@@ -32,9 +33,6 @@ std::string one_line(std::string_view text);
 /// One line on standard error, whatever characters a file or an argument put into the message.
 void report_error(std::string_view message, std::string_view hint);
 
-/// A line such as "recover [#####.....]  50 %  120/s  3 s left  detail".
-std::string progress_line(const Progress& progress, double seconds);
-
 /// Where a verb's results go: text for a person, JSON for a program, a bar while it lasts.
 class Console {
 public:
@@ -49,7 +47,9 @@ public:
     void note(std::string_view text);
     void result(const nlohmann::ordered_json& json) const;
 
-    /// Shows a bar on a terminal, from the second second on. Always answers to go on.
+    /// Shows how far a task has come, unless quiet. On a terminal: a bar, from the second second
+    /// on. Where standard error is redirected: a line after ten seconds and then every thirty.
+    /// Always answers to go on.
     bool progress(const Progress& progress);
     /// The same as a listener of long work, which stops once the interrupt is raised.
     ProgressSink listener(const Interrupt& interrupt);
@@ -59,11 +59,11 @@ private:
     using Clock = std::chrono::steady_clock;
 
     OutputOptions output_;
-    bool bar_allowed_ = false;
+    bool terminal_;
+    ProgressPace pace_;
     bool bar_shown_ = false;
     std::string task_;
     Clock::time_point task_start_;
-    Clock::time_point last_drawn_;
 };
 
 }  // namespace pibinn::cli

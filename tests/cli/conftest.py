@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import signal
 import subprocess
 from pathlib import Path
@@ -19,11 +20,17 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+# What work of ten seconds or more says on a standard error that is no terminal.
+PROGRESS_LINE = re.compile(r"^pibinn: [a-z -]+  \d+ (%|done)  \S+/s.*\n", re.MULTILINE)
+
+
 def run(*arguments, cwd=None, **options):
-    """Runs the program and returns what it said; never checks how it ended."""
+    """Runs the program and returns what it said, without the progress of a slow machine; never checks how it ended."""
     options.setdefault("timeout", 120)
-    return subprocess.run([str(PROGRAM), *map(str, arguments)], cwd=cwd, capture_output=True,
-                          text=True, **options)
+    result = subprocess.run([str(PROGRAM), *map(str, arguments)], cwd=cwd, capture_output=True,
+                            text=True, **options)
+    result.stderr = PROGRESS_LINE.sub("", result.stderr)
+    return result
 
 
 def succeed(*arguments, **options):
