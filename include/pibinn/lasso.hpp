@@ -30,6 +30,8 @@ struct LassoOptions {
     double tolerance = 1e-6;
     /// FISTA forgets its momentum when that points uphill (O'Donoghue and Candes, 2015).
     bool restart = true;
+    /// ||A||^2 where the caller knows it, so that many calls compute it once; 0 computes it.
+    double squared_norm = 0;
 };
 
 /// The same bytes for any number of threads. Signals that are done cost nothing further.

@@ -33,6 +33,10 @@ void check(const LassoOptions& o) {
     if (!(o.tolerance >= 0))
         fail_usage(fmt::format("tolerance {} is negative", o.tolerance),
                    "give 0 to run all iterations");
+    if (!(o.squared_norm >= 0 && std::isfinite(o.squared_norm)))
+        fail_usage(fmt::format("squared norm {} of the operator is not a number from 0 on",
+                               o.squared_norm),
+                   "give Operator::squared_norm(), or 0 to compute it");
 }
 
 /// The signals of one task that are not done yet, moved together at the front of the buffers.
@@ -198,7 +202,8 @@ Solution solve_lasso(const Operator& op, ConstBatchView y, const LassoOptions& o
                      ThreadPool& pool) {
     check(options);
     require_measurements(op.structure(), y);
-    return solve(op, op.squared_norm(), y, options, pool);
+    const double squared_norm = options.squared_norm > 0 ? options.squared_norm : op.squared_norm();
+    return solve(op, squared_norm, y, options, pool);
 }
 
 LambdaChoice best_lambda(const Operator& op, const DataSet& pairs,

@@ -193,6 +193,21 @@ TEST(Lasso, ASignalsSolutionDoesNotHangOnItsNeighbours) {
     }
 }
 
+TEST(Lasso, AKnownNormGivesTheSameBytesAndAnotherNormOtherSteps) {
+    ThreadPool pool(1);
+    const Operator op = gaussian(Structure::dense(25, 50), 23);
+    const Batch y = op.apply(clear_signals(10, 50, 0.1, 24), pool);
+    LassoOptions options;
+    options.max_iterations = 5;
+    const Solution computed = solve_lasso(op, y, options, pool);
+    options.squared_norm = op.squared_norm();
+    EXPECT_TRUE(same_bytes(computed.x, solve_lasso(op, y, options, pool).x));
+    options.squared_norm = 2 * op.squared_norm();
+    EXPECT_FALSE(same_bytes(computed.x, solve_lasso(op, y, options, pool).x));
+    options.squared_norm = -1;
+    EXPECT_THROW(solve_lasso(op, y, options, pool), Error);
+}
+
 TEST(Lasso, GivesTheSameBytesForAnyNumberOfThreads) {
     std::vector<Operator> operators = structured_operators();
     operators.push_back(gaussian(Structure::dense(25, 50), 23));
