@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -96,11 +95,7 @@ void run_compare(const Arguments& arguments) {
                     fmt::format("go on with: {} --out {} --resume", options.command(),
                                 shell_word(options.out)));
     const SchemesReport& report = result.report;
-    std::string text = table_text(schemes_table(report));
-    if (std::any_of(report.rows.begin(), report.rows.end(),
-                    [](const SchemeRow& row) { return row.ours; }))
-        text += "* the PIBiNN: one bit per link, one scale, the problem's own structure\n";
-    text += fmt::format("\n{}\n", table_text(references_table(report)));
+    std::string text = fmt::format("{}\n", schemes_text(report));
     for (const std::string& sentence : verdicts(report)) text += sentence + "\n";
     const fs::path out = options.out;
     console.say(text + fmt::format("Written: {}\n",

@@ -6,6 +6,7 @@
 #include "cli/model_text.hpp"
 #include "cli/options.hpp"
 #include "cli/training.hpp"
+#include "core/numbers.hpp"
 #include "study/comparison.hpp"
 #include "study/config_document.hpp"
 #include "study/run_folder.hpp"
@@ -59,7 +60,7 @@ void run_demo(const Arguments& arguments) {
     Comparison comparison(*first.problem, pool);
     comparison.add_references(untrained.layers);
     comparison.add_model(fmt::format("float network, {} layers, untrained", untrained.layers),
-                         untrained_model(untrained, first.problem->op, 0.01));
+                         untrained_model(untrained, first.problem->op, 0.01), false);
     const NetworkSpec& spec = run.config.model;
     comparison.add_model(
         fmt::format("{} network, {} layers, trained", to_string(spec.weights), spec.layers),
@@ -68,16 +69,19 @@ void run_demo(const Arguments& arguments) {
     const std::filesystem::path out = folder;
     const nlohmann::ordered_json summary = write_results(run, seeds, comparison, pool);
 
+    const Problem& problem = *first.problem;
+    const BitCount bits = count_bits(first.result.model);
     console.say(fmt::format(
-        "{}\n{} test signals of {} entries from {} measurements each{}\n\n{}\n"
-        "Solvers use the best of a few lambdas, chosen on training signals. Times are per signal "
-        "of the whole\ntest batch on {} thread(s). The model stores {} bits the paper's way, {} in "
-        "all, operator included.\nWritten: {}\n         {}\nLook at: {}\n",
-        model_line(first.result.model), first.problem->test.x.rows(), first.problem->op.cols(),
-        first.problem->op.rows(), first.problem->noise_std > 0 ? ", with noise" : ", without noise",
-        comparison.table(), pool.threads(), count_bits(first.result.model).paper,
-        count_bits(first.result.model).total, (out / "model.safetensors").string(),
-        (out / "summary.json").string(), (out / "report.html").string()));
+        "{}\n{} test signals of {} entries from {} measurements each, {} noise\n\n{}\n"
+        "OMP is exact on small problems without noise; a fixed latency and a fixed small size are "
+        "what the\nnetwork is for. ISTA and FISTA use the best of a few lambdas, chosen on "
+        "training signals.\n"
+        "The trained model stores {} bits by the paper's count, {} bits with operator and "
+        "scales.\nWritten: {}\n         {}\nLook at: {}\n",
+        model_line(first.result.model), problem.test.x.rows(), problem.op.cols(), problem.op.rows(),
+        problem.noise_std > 0 ? "with" : "without", comparison.text(), grouped(bits.paper),
+        grouped(bits.total), (out / "model.safetensors").string(), (out / "summary.json").string(),
+        (out / "report.html").string()));
     console.result(summary);
 }
 

@@ -8,7 +8,7 @@
 #include "pibinn/error.hpp"
 #include "pibinn/metrics.hpp"
 #include "pibinn/recoverer.hpp"
-#include "study/stopwatch.hpp"
+#include "study/timing.hpp"
 
 namespace pibinn::cli {
 
@@ -30,7 +30,7 @@ Batch measurements_for(const Model& model, const Batch& x, const std::string& fi
     return y;
 }
 
-std::string report(const Metrics& metrics, double microseconds) {
+std::string report(const Metrics& metrics, const RecoveryTime& time) {
     Table table = Table::of({"measure", "value"});
     table.add({"nmse (mean of ratios)", fmt::format("{:.2f} dB", metrics.nmse_db)});
     table.add({"energy nmse", fmt::format("{:.2f} dB", metrics.energy_nmse_db)});
@@ -38,8 +38,9 @@ std::string report(const Metrics& metrics, double microseconds) {
     table.add({"support F1", fmt::format("{:.4f}", metrics.support_f1)});
     table.add({"signals", grouped(metrics.signals)});
     table.add({"zero signals skipped", grouped(metrics.skipped_zero_signals)});
-    table.add({"microseconds a signal", fmt::format("{:.2f}", microseconds)});
-    return table_text(table);
+    table.add({kLatencyHeading, rounded(time.latency_us)});
+    table.add({kBatchTimeHeading, rounded(time.batch_us)});
+    return table_text(table) + timing_note(time) + '\n';
 }
 
 }  // namespace
@@ -49,14 +50,14 @@ void run_eval(const Arguments& arguments) {
         "eval",
         "Measures how well a model recovers known signals. Without measurements the "
         "model's own operator makes them, free of noise. A model with a basis takes the "
-        "signals "
-        "themselves, pixels or samples, and is scored on them as in training: normalised.",
+        "signals themselves, pixels or samples, and is scored on them as in training: "
+        "normalised.",
         "pibinn eval model.safetensors --signals x_test.npy --measurements y_test.npy");
     std::string model_file, signals_file, measurements_file;
     line.required("MODEL", model_file, "model file (.safetensors)");
     line.required("--signals", signals_file,
-                  "the true signals, one a row (.npy, .npz, .mat, .csv, FILE:NAME)");
-    line.optional("--measurements", measurements_file, "their measurements, one a row", "FILE");
+                  "the true signals, one per row (.npy, .npz, .mat, .csv, FILE:NAME)");
+    line.optional("--measurements", measurements_file, "their measurements, one per row", "FILE");
     if (!line.parse(arguments)) return;
     const Console console(line.output());
 
@@ -66,21 +67,24 @@ void run_eval(const Arguments& arguments) {
     if (!model.domain.plain()) x = model.domain.to_coefficients(x, pool);
     const Batch y = measurements_for(model, x, measurements_file, pool);
     const Recoverer recoverer(model);
-    Batch estimate;
-    const double microseconds =
-        microseconds_each(x.rows(), [&] { estimate = recoverer.coefficients(y, pool); });
-    const Metrics metrics = measure(x, estimate);
+    const Metrics metrics = measure(x, recoverer.coefficients(y, pool));
     if (metrics.skipped_zero_signals == metrics.signals)
         fail_input(fmt::format("all {} signals of '{}' are zero", metrics.signals, signals_file),
                    "nmse divides by their norm: give signals that are not zero");
 
-    console.say(report(metrics, microseconds));
+    const RecoveryTime time = time_recovery(
+        [&](ConstBatchView rows, ThreadPool& threads) { recoverer.coefficients(rows, threads); }, y,
+        pool);
+    console.say(report(metrics, time));
     console.result({{"nmse_db", metrics.nmse_db},
                     {"energy_nmse_db", metrics.energy_nmse_db},
                     {"support_f1", metrics.support_f1},
                     {"signals", metrics.signals},
                     {"skipped_zero_signals", metrics.skipped_zero_signals},
-                    {"microseconds_per_signal", microseconds}});
+                    {"microseconds_per_signal", time.batch_us},
+                    {"latency_microseconds", time.latency_us},
+                    {"batch", time.batch},
+                    {"threads", time.threads}});
 }
 
 }  // namespace pibinn::cli

@@ -56,7 +56,7 @@ std::string metadata_text(const Model& model) {
 
 std::string share_text(const Model& model) {
     const LinkShare share = link_share(model.spec, model.op.structure());
-    return fmt::format("{} links of {} dense weights, {:.3g} bits a dense weight\n",
+    return fmt::format("{} links of {} dense weights, {:.3g} bits per dense weight\n",
                        grouped(share.links), grouped(share.dense_weights),
                        share.bits_per_dense_weight);
 }

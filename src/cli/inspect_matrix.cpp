@@ -79,8 +79,8 @@ std::string factor_text(double factor) {
 }
 
 std::string fits_table(const NetworkSpec& spec, const StructureFinding& finding) {
-    Table table = Table::of({"structure", "links a layer", "bits (paper)", "bits in all",
-                             "bits a dense weight", "times smaller"});
+    Table table = Table::of({"structure", "links per layer", "bits (paper)", "bits in all",
+                             "bits per dense weight", "times smaller"});
     const auto dense = static_cast<double>(bits_of(spec, finding, finding.fits[0]).total);
     for (const StructureFit& fit : finding.fits) {
         const BitCount bits = bits_of(spec, finding, fit);

@@ -10,6 +10,7 @@
 #include "cli/row_sink.hpp"
 #include "cli/row_source.hpp"
 #include "core/names.hpp"
+#include "core/numbers.hpp"
 #include "infer/kernel_choice.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/npz.hpp"
@@ -32,7 +33,7 @@ bool parse_layers(std::string_view word) {
 struct Outcome {
     std::size_t signals = 0;
     std::size_t layers = 1;
-    double microseconds = 0;  ///< a signal
+    double batch_us = 0;  ///< per signal, over all threads
 };
 
 /// Reads, recovers and writes a chunk of rows at a time; of a stream, those that are there.
@@ -62,7 +63,7 @@ Outcome recover_layers(const Model& model, const Recoverer& recoverer, const std
                        const std::string& out, ThreadPool& pool) {
     const Batch y = read_rows(in, model.op.rows(), "measurements");
     std::vector<Batch> layers;
-    const double microseconds =
+    const double batch_us =
         microseconds_once(y.rows(), [&] { recoverer.coefficients(y, pool, &layers); });
     std::vector<NpzArray> arrays;
     for (std::size_t k = 0; k < layers.size(); ++k) {
@@ -70,7 +71,7 @@ Outcome recover_layers(const Model& model, const Recoverer& recoverer, const std
         arrays.push_back({fmt::format("x{}", k + 1), layers[k].view()});
     }
     write_npz(out, arrays);
-    return {y.rows(), layers.size(), microseconds};
+    return {y.rows(), layers.size(), batch_us};
 }
 
 /// What streams cannot do.
@@ -90,18 +91,16 @@ void run_recover(const Arguments& arguments) {
         "recover",
         "Recovers signals from measurements with a model, on its packed bits wherever it has "
         "any. The output is float32, one "
-        "signal a row; a model with a basis gives signals, not coefficients, and one of "
+        "signal per row; a model with a basis gives signals, not coefficients, and one of "
         "normalize = \"patch\" gives them without their own mean, which was not "
-        "measured. A .npy "
-        "file may be larger than memory. With --layers all the output is an .npz "
+        "measured. A .npy file may be larger than memory. With --layers all the output is an .npz "
         "archive of x1 .. xK, the estimate after every layer. '-' stands for standard input "
-        "and "
-        "output: raw little-endian float32 rows without a header, each answered as it comes.",
+        "and output: raw little-endian float32 rows without a header, each answered as it comes.",
         "pibinn recover model.safetensors --in y.npy --out x.npy\n"
         "  producer | pibinn recover model.safetensors --in - --out - | consumer");
     std::string model_file, in, out, layers = "last", kernel = "auto";
     line.required("MODEL", model_file, "model file (.safetensors)");
-    line.required("--in", in, "measurements, one a row (.npy, .npz, .mat, .csv, FILE:NAME, -)");
+    line.required("--in", in, "measurements, one per row (.npy, .npz, .mat, .csv, FILE:NAME, -)");
     line.required(
         "--out", out,
         "recovered signals (.npy, .npz, .mat, .csv, FILE:NAME, -; .npz with --layers all)");
@@ -135,18 +134,20 @@ void run_recover(const Arguments& arguments) {
     if (model.domain.normalize == Normalize::patch)
         console.note(
             "the model was trained with normalize = \"patch\": every signal comes back without "
-            "its "
-            "own mean, which you must add");
-    console.say(fmt::format("{}: {} signals of {} entries{}, {:.2f} microseconds each\n",
-                            out == "-" ? "standard output" : out, outcome.signals, model.op.cols(),
-                            all ? fmt::format(" after each of {} layers", outcome.layers) : "",
-                            outcome.microseconds));
+            "its own mean, which you must add");
+    console.say(
+        fmt::format("{}: {} signals of {} entries{}; batch time {} us per signal over {} "
+                    "thread(s)\n",
+                    out == "-" ? "standard output" : out, outcome.signals, model.op.cols(),
+                    all ? fmt::format(" after each of {} layers", outcome.layers) : "",
+                    rounded(outcome.batch_us), pool.threads()));
     console.result({{"out", out},
                     {"signals", outcome.signals},
                     {"n", model.op.cols()},
                     {"layers", outcome.layers},
                     {"kernel", used_kernel},
-                    {"microseconds_per_signal", outcome.microseconds}});
+                    {"microseconds_per_signal", outcome.batch_us},
+                    {"threads", pool.threads()}});
 }
 
 }  // namespace pibinn::cli

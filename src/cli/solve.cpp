@@ -155,10 +155,10 @@ void run_solve(const Arguments& arguments) {
                                 {"mean_iterations", info.mean_iterations},
                                 {"microseconds_per_signal", microseconds}};
     console.say(
-        fmt::format("{}: {} signals by {}, {:.1f} iterations and {:.2f} microseconds each, "
-                    "{} converged\n",
-                    options.out, info.signals, options.solver, info.mean_iterations, microseconds,
-                    info.converged));
+        fmt::format("{}: {} signals by {}, {} converged; {:.1f} iterations per signal, batch time "
+                    "{:.2f} us per signal over {} thread(s)\n",
+                    options.out, info.signals, options.solver, info.converged, info.mean_iterations,
+                    microseconds, pool.threads()));
     if (!options.signals.empty()) {
         const Metrics metrics = measure(truth, solution.x);
         json["nmse_db"] = metrics.nmse_db;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,7 @@ struct Table {
         bool number = false;
     };
     struct Row {
-        std::vector<std::string> cells;  ///< one a column
+        std::vector<std::string> cells;  ///< one per column
         bool highlight = false;
     };
 
@@ -24,7 +25,8 @@ struct Table {
     void add(std::vector<std::string> cells, bool highlight = false);
 };
 
-/// Aligned lines for a terminal, each ended by a line break; a highlighted row starts with '*'.
-std::string table_text(const Table& table);
+/// Aligned lines for a terminal, each ended by a line break; a highlighted row starts with '*'. A
+/// title wider than `title_width` and than its column's cells is broken at spaces; 0 breaks none.
+std::string table_text(const Table& table, std::size_t title_width = 0);
 
 }  // namespace pibinn

@@ -24,7 +24,9 @@ constexpr std::array<int, 12> kMarks{7, 5, 9, 13, 11, 15, 1, 2, 3, 4, 8, 12};
 constexpr const char* kMuted = "#8a93a3";
 // Pixels a letter takes on average, and how much of the width the axes leave to the curves.
 constexpr double kLetter = 7.5;
-constexpr double kInside = 0.84;
+constexpr double kInside = 0.8;
+// Legends below the curves with more entries than this have one column.
+constexpr std::size_t kFewEntries = 4;
 
 template <class... Args>
 void add(Text& text, fmt::format_string<Args...> format, Args&&... args) {
@@ -46,13 +48,16 @@ void add_axis(Text& text, char name, const Axis& axis, Range range) {
     if (axis.scale == Axis::Scale::log) {
         add(text, "set logscale {}\nset {}tics (", name, name);
         const char* separator = "";
-        for (const double tick : log_ticks(range)) {
-            add(text, "{}'{:.6g}' {:.12g}", separator, tick, tick);
+        const std::vector<double> ticks = log_ticks(range);
+        const std::vector<std::string> labels = tick_labels(ticks);
+        for (std::size_t i = 0; i < ticks.size(); ++i) {
+            add(text, "{}{} {:.12g}", separator, gnuplot_quoted(labels[i]), ticks[i]);
             separator = ", ";
         }
         add(text, ")\n");
-    } else if (axis.whole) {
-        add(text, "set {}tics {:g}\n", name, whole_step(range));
+    } else {
+        add(text, "set format {} '{}'\n", name, linear_format(range));
+        if (axis.whole) add(text, "set {}tics {:g}\n", name, whole_step(range));
     }
 }
 
@@ -157,6 +162,14 @@ std::string clauses(const Series& s, std::size_t index) {
     return {};
 }
 
+const char* legend_place(const Plot& plot) {
+    if (plot.legend_beside) return "rmargin center vertical";
+    const auto entries = std::count_if(plot.series.begin(), plot.series.end(),
+                                       [](const Series& s) { return !s.label.empty(); });
+    return static_cast<std::size_t>(entries) > kFewEntries ? "bmargin center vertical maxcols 1"
+                                                           : "bmargin center horizontal";
+}
+
 }  // namespace
 
 std::string gnuplot_quoted(const std::string& text) {
@@ -179,10 +192,9 @@ std::string gnuplot_script(const Plot& plot, const std::string& terminal) {
     add(text, "set encoding utf8\nset minussign\nset terminal {}\n", terminal);
     add(text, "set border 3 lc rgb '{0}'\nset tics nomirror out scale 0.5 textcolor rgb '{0}'\n",
         ink());
-    add(text,
-        "set grid y lt 1 lw 0.7 lc rgb '#b08a93a3'\nset format '%g'\nset xtics offset 0, 0.3\n");
+    add(text, "set grid y lt 1 lw 0.7 lc rgb '#b08a93a3'\nset xtics offset 0, 0.3\n");
     add(text, "set key {} Left reverse samplen 2 height 0.8 textcolor rgb '{}'\n",
-        plot.legend_beside ? "rmargin center vertical" : "bmargin center horizontal", ink());
+        legend_place(plot), ink());
     add_axis(text, 'x', plot.x, ranges.x);
     add_axis(text, 'y', plot.y, ranges.y);
     const std::size_t rows = add_vertical_lines(text, plot, ranges.x);

@@ -104,7 +104,7 @@ void Page::table(const Table& table) {
         body_ += open("th", c) + escape_html(table.columns[c].title) + "</th>";
     body_ += "</tr></thead>\n<tbody>\n";
     for (const Table::Row& row : table.rows) {
-        ensure(row.cells.size() == table.columns.size(), "a table row needs one cell a column");
+        ensure(row.cells.size() == table.columns.size(), "a table row needs one cell per column");
         body_ += row.highlight ? "<tr class=\"highlight\">" : "<tr>";
         for (std::size_t c = 0; c < row.cells.size(); ++c)
             body_ += open("td", c) + escape_html(row.cells[c]) + "</td>";
@@ -119,13 +119,23 @@ void Page::figures(std::span<const Figure> figures) {
         body_ += "<figure>\n";
         if (!f.heading.empty()) body_ += fmt::format("<h3>{}</h3>\n", escape_html(f.heading));
         try {
-            body_ += inline_svg(plot_svg(f.plot), fmt::format("plot{}-", ++plots_), f.heading);
+            body_ += drawing(f);
         } catch (const Error& error) {
             body_ += element("p", "missing", fmt::format("No plot: {}", error.what()));
         }
         body_ += element("figcaption", "note", f.caption) + "</figure>\n";
     }
     body_ += "</div>\n";
+}
+
+std::string Page::drawing(const Figure& figure) {
+    const auto draw = [&](const Plot& plot) {
+        return inline_svg(plot_svg(plot), fmt::format("plot{}-", ++plots_), figure.heading);
+    };
+    if (!figure.plot.legend_beside) return draw(figure.plot);
+    // A legend beside the curves leaves no room on a phone: the page shows the one that fits.
+    return fmt::format("<div class=\"broad\">{}</div><div class=\"narrow\">{}</div>",
+                       draw(figure.plot), draw(narrowed(figure.plot)));
 }
 
 void Page::picture(std::string_view png, std::string_view caption) {

@@ -41,7 +41,8 @@ public:
     void paragraph(std::string_view text);
     void key_figures(std::span<const KeyFigure> figures);
     void table(const Table& table);
-    /// Side by side where there is room. A plot that cannot be drawn leaves a note in its place: a
+    /// Side by side where there is room. A plot with its legend beside it is drawn a second time,
+    /// for narrow screens. A plot that cannot be drawn leaves a note in its place: a
     /// missing gnuplot costs the pictures, not the page.
     void figures(std::span<const Figure> figures);
     /// A PNG, held in the page itself.
@@ -54,6 +55,7 @@ public:
 
 private:
     void end_section();
+    std::string drawing(const Figure& figure);
 
     std::string title_;
     std::string body_;

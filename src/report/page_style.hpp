@@ -8,12 +8,12 @@ inline constexpr const char* kPageStyle = R"css(
 :root {
   color-scheme: light dark;
   --ink: #262c38; --soft: #5d6675; --page: #f4f5f8; --card: #ffffff; --line: #e2e5eb;
-  --accent: #3b7dd8; --tint: #eaf2fd;
+  --accent: #3b7dd8; --tint: #3b7dd81c; --shade: #262c3866;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --ink: #e4e7ec; --soft: #a0a9b8; --page: #14171d; --card: #1d2129; --line: #323844;
-    --accent: #7fb0f2; --tint: #22314a;
+    --accent: #7fb0f2; --tint: #7fb0f22b; --shade: #000000b0;
   }
 }
 * { box-sizing: border-box; }
@@ -32,6 +32,7 @@ p { margin: 0 0 10px; }
 }
 header + p { margin: 14px 0 0; color: var(--soft); }
 .wide + p { margin-top: 12px; }
+h1, p, li { overflow-wrap: anywhere; }
 .note { color: var(--soft); font-size: 14px; }
 .facts { list-style: none; display: flex; flex-wrap: wrap; gap: 8px; margin: 0; padding: 0; }
 .facts li {
@@ -57,13 +58,30 @@ header + p { margin: 14px 0 0; color: var(--soft); }
   margin: 10px 0 0;
 }
 figure { margin: 0; padding: 14px 16px; min-width: 0; }
-figure svg { display: block; width: 100%; height: auto; max-width: 720px; margin: 0 auto; }
+figure svg { display: block; width: 100%; height: auto; max-width: 560px; margin: 0 auto; }
+.broad svg { max-width: 900px; }
+.narrow { display: none; }
 figcaption { margin-top: 6px; }
 .missing { color: var(--soft); border: 1px dashed var(--line); padding: 24px; text-align: center; }
-.wide { overflow-x: auto; margin: 10px 0 0; padding: 4px 0; }
+/* A shadow at an edge says that the table goes on beyond it: the first two layers move with the
+   table and cover the shadows where it ends. */
+.wide {
+  overflow-x: auto; margin: 10px 0 0; padding: 4px 0;
+  background:
+    linear-gradient(to right, var(--card) 40%, transparent) left / 48px 100%,
+    linear-gradient(to left, var(--card) 40%, transparent) right / 48px 100%,
+    linear-gradient(to right, var(--shade), transparent) left / 18px 100%,
+    linear-gradient(to left, var(--shade), transparent) right / 18px 100%,
+    var(--card);
+  background-repeat: no-repeat;
+  background-attachment: local, local, scroll, scroll, scroll;
+}
 table { border-collapse: collapse; width: 100%; font-size: 15px; }
 th, td { padding: 7px 16px; text-align: left; white-space: nowrap; }
-th { color: var(--soft); font-weight: 600; font-size: 13px; }
+th {
+  color: var(--soft); font-weight: 600; font-size: 13px; white-space: normal;
+  vertical-align: bottom; line-height: 1.3;
+}
 tbody tr { border-top: 1px solid var(--line); }
 .number { text-align: right; font-variant-numeric: tabular-nums; }
 .highlight { background: var(--tint); font-weight: 650; }
@@ -72,12 +90,18 @@ pre {
   font: 13px/1.5 ui-monospace, "SF Mono", "DejaVu Sans Mono", monospace;
 }
 footer { margin: 32px 0 0; color: var(--soft); font-size: 13px; }
+@media (max-width: 800px) {
+  .broad { display: none; }
+  .narrow { display: block; }
+}
 @media (max-width: 560px) {
   main { padding: 20px 12px; }
   h1 { font-size: 24px; }
-  .key-figures { grid-template-columns: repeat(2, 1fr); }
+  .key-figures { grid-template-columns: repeat(2, minmax(0, 1fr)); }
+  .card .value { font-size: 20px; white-space: normal; }
   figure { padding: 12px 8px; }
   th, td { padding: 6px 10px; }
+  td:not(.number) { white-space: normal; }
 }
 @media print { body { background: none; } section { break-inside: avoid; } }
 )css";

@@ -7,6 +7,21 @@
 
 namespace pibinn {
 
+namespace {
+
+constexpr std::size_t kLegendLine = 19;  // pixels of one entry
+
+}  // namespace
+
+Plot narrowed(Plot plot) {
+    plot.width = Plot{}.width;
+    plot.height = Plot{}.height;
+    plot.legend_beside = false;
+    for (const Series& s : plot.series)
+        if (!s.label.empty()) plot.height += kLegendLine;
+    return plot;
+}
+
 std::string plot_svg(const Plot& plot) {
     // `dynamic` lets the page choose the size.
     return run_gnuplot(

@@ -52,10 +52,15 @@ struct Plot {
     Axis y;
     std::vector<Series> series;  ///< later ones are drawn over earlier ones
     std::vector<ReferenceLine> lines;
-    bool legend_beside = false;  ///< to the right, for one of many entries; else below
-    std::size_t width = 540;     ///< pixels of the SVG; a PNG has twice as many
-    std::size_t height = 320;
+    bool legend_beside = false;  ///< to the right, for many entries; otherwise below
+    /// Pixels of the SVG; a PNG has twice as many. Letters are 14 pixels high: a page may shrink
+    /// this to 330 pixels, as on a phone, before they get smaller than 11.
+    std::size_t width = 420;
+    std::size_t height = 270;
 };
+
+/// The same plot of the usual width, its legend below in one column.
+Plot narrowed(Plot plot);
 
 /// The SVG document of a plot, drawn by gnuplot. Without gnuplot an io error that names the
 /// package.

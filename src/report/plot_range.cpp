@@ -16,6 +16,9 @@ namespace {
 // Beyond this gnuplot's own arithmetic on ranges overflows.
 constexpr double kLargest = 1e100;
 constexpr std::array<double, 3> kMantissas{1, 2, 5};
+// Numbers between these are read more easily without an exponent.
+constexpr double kPlainLeast = 1e-3;
+constexpr double kPlainMost = 1e5;
 
 struct Extent {
     double low = std::numeric_limits<double>::infinity();
@@ -83,6 +86,15 @@ Range range_of(const Axis& axis, Extent e, double air) {
     return range;
 }
 
+std::string superscript(int exponent) {
+    constexpr std::array digits{"\u2070", "\u00b9", "\u00b2", "\u00b3", "\u2074",
+                                "\u2075", "\u2076", "\u2077", "\u2078", "\u2079"};
+    std::string text;
+    for (const char c : std::to_string(exponent))
+        text += c == '-' ? "\u207b" : digits[static_cast<std::size_t>(c - '0')];
+    return text;
+}
+
 }  // namespace
 
 bool drawable(const Axis& axis, double value) {
@@ -121,6 +133,30 @@ std::vector<double> log_ticks(Range range) {
             if (inside && (fine || m == 1)) ticks.push_back(value);
         }
     return ticks;
+}
+
+std::vector<std::string> tick_labels(const std::vector<double>& ticks) {
+    const bool plain = std::all_of(ticks.begin(), ticks.end(),
+                                   [](double v) { return v >= kPlainLeast && v < kPlainMost; });
+    std::vector<std::string> labels;
+    for (const double tick : ticks) {
+        if (plain) {
+            labels.push_back(fmt::format("{:.6g}", tick));
+            continue;
+        }
+        // Rounding must not make 999999.99 a number of its own decade.
+        const int exponent = static_cast<int>(std::floor(std::log10(tick) + 1e-9));
+        const std::string mantissa = fmt::format("{:.3g}", tick / std::pow(10, exponent));
+        labels.push_back((mantissa == "1" ? "" : mantissa + "\u00b7") + "10" +
+                         superscript(exponent));
+    }
+    return labels;
+}
+
+const char* linear_format(Range range) {
+    const double size = std::max(std::abs(range.low), std::abs(range.high));
+    if (size < kPlainLeast || size >= 1e9) return "%.1e";
+    return size < kPlainMost ? "%g" : "%.0f";
 }
 
 double whole_step(Range range) { return std::max(1.0, step_up((range.high - range.low) / 8)); }

@@ -11,6 +11,7 @@ namespace pibinn {
 
 namespace {
 
+constexpr std::size_t kTitleWidth = 8;
 constexpr std::size_t kGrey = 5;
 constexpr std::size_t kFirstReferenceMark = 6;
 // What lies further than this from the networks would squeeze these together: OMP, without noise,
@@ -91,24 +92,37 @@ std::vector<std::size_t> networks_front(const SchemesReport& report) {
 
 Table schemes_table(const SchemesReport& report) {
     Table table;
-    table.columns = {{"scheme", false},     {"structure", false},  {"train dB", true},
-                     {"test dB", true},     {"gap dB", true},      {"links", true},
-                     {"bits, paper", true}, {"bits in all", true}, {"zeros %", true},
-                     {"overlap %", true},   {"µs a signal", true}, {"training s", true}};
+    table.columns = {{"scheme", false},     {"structure", false},    {"train, dB", true},
+                     {"test, dB", true},    {"gap, dB", true},       {"links", true},
+                     {"bits, paper", true}, {"bits in all", true},   {"zeros, %", true},
+                     {"overlap, %", true},  {kLatencyHeading, true}, {kBatchTimeHeading, true},
+                     {"training, s", true}};
     for (const SchemeRow& r : report.rows)
         table.add({r.scheme, r.structure, decimal(r.train_nmse_db, 2), decimal(r.test_nmse_db, 2),
                    decimal(r.gap_db(), 2), grouped(r.links), grouped(r.bits.paper),
                    grouped(r.bits.total), percent(r.sparsity), percent(r.overlap),
-                   rounded(r.microseconds), decimal(r.seconds, 1)},
+                   rounded(r.time.latency_us), rounded(r.time.batch_us), decimal(r.seconds, 1)},
                   r.ours);
     return table;
 }
 
 Table references_table(const SchemesReport& report) {
-    Table table = Table::of({"reference", "test dB", "bits in all", "µs a signal"});
+    Table table =
+        Table::of({"reference", "test, dB", "bits in all", kLatencyHeading, kBatchTimeHeading});
     for (const ReferenceRow& r : report.references)
-        table.add({r.method, decimal(r.nmse_db, 2), grouped(r.bits), rounded(r.microseconds)});
+        table.add({r.method, decimal(r.nmse_db, 2), grouped(r.bits), rounded(r.time.latency_us),
+                   rounded(r.time.batch_us)});
     return table;
+}
+
+std::string schemes_text(const SchemesReport& report) {
+    std::string text = table_text(schemes_table(report), kTitleWidth);
+    if (std::any_of(report.rows.begin(), report.rows.end(),
+                    [](const SchemeRow& row) { return row.ours; }))
+        text += "* the PIBiNN: one bit per link, one scale, the problem's own structure\n";
+    text += "\n" + table_text(references_table(report), kTitleWidth);
+    if (!report.rows.empty()) text += timing_note(report.rows.front().time) + "\n";
+    return text;
 }
 
 Figure pareto_figure(const SchemesReport& report) {
@@ -175,18 +189,19 @@ std::vector<std::string> verdicts(const SchemesReport& report) {
 std::string schemes_csv(const SchemesReport& report) {
     std::string csv =
         "kind,scheme,structure,train_nmse_db,test_nmse_db,test_deviation_db,gap_db,links,"
-        "bits_paper,bits_total,sparsity,overlap,microseconds_per_signal,seconds\n";
+        "bits_paper,bits_total,sparsity,overlap,microseconds_per_signal,seconds,"
+        "latency_microseconds\n";
     for (const SchemeRow& r : report.rows)
-        csv +=
-            fmt::format("network,{},{},{},{},{},{},{},{},{},{},{},{},{}\n", r.scheme, r.structure,
-                        csv_number(r.train_nmse_db.mean), csv_number(r.test_nmse_db.mean),
-                        csv_number(r.test_nmse_db.deviation), csv_number(r.gap_db()), r.links,
-                        r.bits.paper, r.bits.total, csv_number(r.sparsity), csv_number(r.overlap),
-                        csv_number(r.microseconds), csv_number(r.seconds));
+        csv += fmt::format(
+            "network,{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", r.scheme, r.structure,
+            csv_number(r.train_nmse_db.mean), csv_number(r.test_nmse_db.mean),
+            csv_number(r.test_nmse_db.deviation), csv_number(r.gap_db()), r.links, r.bits.paper,
+            r.bits.total, csv_number(r.sparsity), csv_number(r.overlap),
+            csv_number(r.time.batch_us), csv_number(r.seconds), csv_number(r.time.latency_us));
     for (const ReferenceRow& r : report.references)
-        csv += fmt::format("reference,\"{}\",,,{},{},,,,{},,,{},\n", r.method,
+        csv += fmt::format("reference,\"{}\",,,{},{},,,,{},,,{},,{}\n", r.method,
                            csv_number(r.nmse_db.mean), csv_number(r.nmse_db.deviation), r.bits,
-                           csv_number(r.microseconds));
+                           csv_number(r.time.batch_us), csv_number(r.time.latency_us));
     return csv;
 }
 
@@ -194,17 +209,21 @@ std::string schemes_report(const SchemesReport& report) {
     Page page("pibinn comparison", "Weight schemes side by side", report.facts);
     if (!report.problem.empty()) page.paragraph(report.problem);
     page.section("Networks",
-                 "Every network is trained on the same signals. The gap is |train − test|. The "
-                 "paper counts the bits of weights and thresholds; in all there are the scales and "
-                 "the operator too, with every entry for a dense network.");
+                 "Every network is trained on the same signals. Errors are nmse, the energy of the "
+                 "error over the energy of the signal: lower is better. The gap is the difference "
+                 "between training and test error. The paper counts the bits of weights and "
+                 "thresholds. Bits in all count the scales and the operator too, and every entry "
+                 "of the operator for a dense network.");
     const Table table = schemes_table(report);
     page.table(part_of(table, {0, 1, 2, 3, 4, 6, 7}));
     for (const std::string& sentence : verdicts(report)) page.paragraph(sentence);
     page.section("Inside them",
                  "Zeros are counted among the links. Overlap is the share of the structure's zeros "
-                 "at which ternary weights of the dense network are zero, too; zeros that fall "
-                 "anywhere alike would give as much as the column of zeros.");
-    page.table(part_of(table, {0, 1, 5, 8, 9, 10, 11}));
+                 "at which the ternary weights of the dense network are zero as well. Zeros in "
+                 "random places would give the same share as the column of zeros.");
+    page.table(part_of(table, {0, 1, 5, 8, 9, 10, 11, 12}));
+    if (!report.rows.empty())
+        page.paragraph(fmt::format("Times: {}.", timing_note(report.rows.front().time)));
     page.section("Beside what you would pick instead",
                  "The same test signals by methods that are tuned or fitted, never trained.");
     page.table(references_table(report));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/numbers.hpp"
+#include "core/recovery_time.hpp"
 #include "core/table.hpp"
 #include "pibinn/model.hpp"
 #include "report/html.hpp"
@@ -16,14 +17,14 @@ namespace pibinn {
 struct SchemeRow {
     std::string scheme;     ///< the weight kind, or "fcn-relu" and "fcn-soft"
     std::string structure;  ///< of the network
-    bool ours = false;      ///< one bit a link on the problem's own structure
+    bool ours = false;      ///< one bit per link on the problem's own structure
     Spread train_nmse_db, test_nmse_db;
     std::size_t links = 0;  ///< of all layers
     BitCount bits;
     double sparsity = 0;            ///< share of zeros among the links
     std::optional<double> overlap;  ///< of ternary zeros with those of the physics
-    double microseconds = 0;        ///< a signal
-    double seconds = 0;             ///< of training, a seed
+    RecoveryTime time;
+    double seconds = 0;  ///< of training, per seed
 
     /// |train - test| in dB.
     double gap_db() const;
@@ -33,7 +34,7 @@ struct SchemeRow {
 struct ReferenceRow {
     std::string method;
     Spread nmse_db;  ///< on the test set
-    double microseconds = 0;
+    RecoveryTime time;
     std::size_t bits = 0;
 };
 
@@ -52,10 +53,12 @@ std::vector<std::size_t> networks_front(const SchemesReport& report);
 
 Table schemes_table(const SchemesReport& report);
 Table references_table(const SchemesReport& report);
-/// nmse against stored bits: a mark a scheme, a colour a structure, the front as a line, references
-/// in grey.
+/// Both tables for a terminal, and below them what the times mean.
+std::string schemes_text(const SchemesReport& report);
+/// nmse against stored bits: one mark per scheme, one colour per structure, the front as a line,
+/// references in grey.
 Figure pareto_figure(const SchemesReport& report);
-/// How ours, on the problem's structure, stands against ternary and channel-wise weights, a
+/// How ours, on the problem's structure, stands against ternary and channel-wise weights, one
 /// sentence each: on the dense network, where the paper claims to generalise better, and on the
 /// same structure, which tells what of that is due to the structure alone.
 std::vector<std::string> verdicts(const SchemesReport& report);

@@ -114,7 +114,7 @@ Figure curve_figure(const TrainingReport& report, const std::string& heading,
     return figure;
 }
 
-/// The figure of one trained number a layer; nothing when the network has none.
+/// The figure of one trained number per layer; nothing when the network has none.
 void add_layer_numbers(std::vector<Figure>& figures, const TrainingReport& report,
                        std::vector<float> SeedReport::*numbers, const std::string& heading,
                        const std::string& letter, const std::string& caption) {
@@ -123,7 +123,7 @@ void add_layer_numbers(std::vector<Figure>& figures, const TrainingReport& repor
     };
     const std::vector<Curve> curves = curves_of(report, get);
     if (curves.empty()) return;
-    Figure figure{heading, plot_by("layer k", letter), caption};
+    Figure figure{heading, plot_by("layer", letter), caption};
     add_curves(figure.plot, letter, curves, Series::Style::line_points);
     drop_lone_legend(figure.plot);
     figures.push_back(std::move(figure));
@@ -177,7 +177,7 @@ std::vector<Figure> learning_curves(const TrainingReport& report) {
 
 std::vector<Figure> layer_figures(const TrainingReport& report) {
     std::vector<Figure> figures;
-    Figure error{"Error after each layer", plot_by("layer k", "nmse (dB)"), {}};
+    Figure error{"Error after each layer", plot_by("layer", "nmse (dB)"), {}};
     for (const bool test : {false, true})
         add_curves(error.plot, test ? "test" : "training",
                    curves_of(report,
@@ -187,13 +187,13 @@ std::vector<Figure> layer_figures(const TrainingReport& report) {
                              }),
                    Series::Style::line_points);
     figures.push_back(std::move(error));
-    add_layer_numbers(figures, report, &SeedReport::theta, "Thresholds", "θ",
+    add_layer_numbers(figures, report, &SeedReport::theta, "Thresholds", "threshold θ",
                       report.spec.update.residual_threshold
                           ? "Each multiplies the mean absolute residual of the signal at hand."
                           : "The same for every signal.");
-    add_layer_numbers(figures, report, &SeedReport::beta, "Momentum", "β",
+    add_layer_numbers(figures, report, &SeedReport::beta, "Momentum", "momentum β",
                       "How far a layer goes on in the direction of the last step.");
-    add_layer_numbers(figures, report, &SeedReport::omega, "Onsager term", "ω",
+    add_layer_numbers(figures, report, &SeedReport::omega, "Onsager term", "factor ω",
                       "How much of the last residual a layer takes into its own.");
     return figures;
 }

@@ -19,8 +19,14 @@ Spread over_seeds(const TrainingReport& report, const Get& get) {
     return spread(values);
 }
 
-double or_nan(const std::optional<double>& value) {
-    return value.value_or(std::numeric_limits<double>::quiet_NaN());
+constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
+
+/// What this network took; dashes where it was not timed.
+RecoveryTime time_of(const TrainingReport& report) {
+    RecoveryTime time{kNothing, kNothing, 0, 0};
+    for (const ComparisonRow& row : report.comparison)
+        if (row.ours) time = row.time;
+    return time;
 }
 
 std::string title_of(const TrainingReport& report) {
@@ -43,7 +49,7 @@ std::vector<std::string> facts_of(const TrainingReport& report) {
     if (report.repeat > 1)
         facts.push_back(fmt::format("{} × {} block, {} times", report.m / report.repeat,
                                     report.n / report.repeat, report.repeat));
-    facts.push_back(fmt::format("K = {} layers", report.spec.layers));
+    facts.push_back(fmt::format("{} layers", report.spec.layers));
     facts.push_back(fmt::format("{} weights", to_string(report.spec.weights)));
     if (report.spec.architecture == Architecture::unrolled)
         facts.push_back(fmt::format("{} update", to_string(report.spec.update)));
@@ -65,30 +71,22 @@ std::vector<KeyFigure> key_figures_of(const TrainingReport& report) {
         for (const auto& stage : s.seconds) sum += stage.second;
         return sum;
     });
+    const RecoveryTime time = time_of(report);
     return {
         {"Test nmse", decimal(test, 2), "dB", fmt::format("{} dB by energy", decimal(energy, 2))},
         {"Training nmse", decimal(train, 2), "dB", "on the signals it learned from"},
         {"Gap", decimal(gap, 2), "dB", "test above training"},
-        {"Time to recover", rounded(or_nan(report.microseconds)), "µs", "a signal"},
+        {"Latency", rounded(time.latency_us), "us", "one signal alone, one thread"},
+        {"Batch time", rounded(time.batch_us), "us per signal",
+         time.batch == 0 ? ""
+                         : fmt::format("of {} signals over {} thread{}", time.batch, time.threads,
+                                       time.threads == 1 ? "" : "s")},
         {"Stored, the paper's way", grouped(report.bits.paper), "bits",
          bytes_of_bits(report.bits.paper) + ": weights and thresholds"},
         {"Stored in all", grouped(report.bits.total), "bits",
          bytes_of_bits(report.bits.total) + ", operator and scales included"},
         {"Links", grouped(report.links), "", "weights of all layers that the structure allows"},
-        {"Training time", decimal(seconds, 1), "s", "a seed"}};
-}
-
-Table comparison_of(const TrainingReport& report) {
-    Table table;
-    table.columns = {{"Method", false},     {"nmse (dB)", true},   {"energy nmse (dB)", true},
-                     {"µs a signal", true}, {"stored bits", true}, {"", true}};
-    for (const ComparisonRow& row : report.comparison)
-        table.rows.push_back(
-            {{row.method, decimal(or_nan(row.nmse_db), 2), decimal(or_nan(row.energy_nmse_db), 2),
-              rounded(or_nan(row.microseconds)), row.bits ? grouped(*row.bits) : "–",
-              row.bits ? bytes_of_bits(*row.bits) : ""},
-             row.ours});
-    return table;
+        {"Training time", decimal(seconds, 1), "s", "per seed"}};
 }
 
 Table seeds_table(const TrainingReport& report) {
@@ -114,7 +112,7 @@ Table stages_table(const TrainingReport& report) {
     for (std::size_t i = 0; i < report.recipe.stages.size(); ++i) {
         const Stage& stage = report.recipe.stages[i];
         const Spread seconds = over_seeds(report, [&](const SeedReport& s) {
-            return i < s.seconds.size() ? s.seconds[i].second : or_nan({});
+            return i < s.seconds.size() ? s.seconds[i].second : kNothing;
         });
         table.rows.push_back(
             {{stage.name, grouped(stage.epochs), fmt::format("{:g}", stage.learning_rate),
@@ -148,11 +146,14 @@ std::string training_report(const TrainingReport& report) {
     page.key_figures(key_figures_of(report));
 
     if (!report.comparison.empty()) {
-        page.section("Beside what you would pick instead", "The same test signals by other means.");
-        page.table(comparison_of(report));
+        page.section("Beside what you would pick instead",
+                     "The same test signals by other methods. nmse is the energy of the error over "
+                     "the energy of the signal: lower is better.");
+        page.table(comparison_table(report.comparison));
+        page.paragraph(fmt::format("Times: {}.", timing_note(report.comparison.front().time)));
     }
     page.section("Learning curve", report.seeds.size() > 1
-                                       ? "One thin curve a seed; dashed lines mark the stages."
+                                       ? "One thin curve per seed; dashed lines mark the stages."
                                        : "Dashed lines mark the stages.");
     page.figures(learning_curves(report));
     page.section("Layer by layer");
@@ -175,7 +176,6 @@ std::string training_report(const TrainingReport& report) {
                              to_string(report.recipe.augment)));
     page.table(stages_table(report));
     if (!report.command.empty()) page.code(report.command);
-    if (!report.config.empty()) page.code(report.config);
     return page.html("pibinn " + report.version);
 }
 

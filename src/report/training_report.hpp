@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "pibinn/network_spec.hpp"
 #include "pibinn/recipe.hpp"
 #include "pibinn/train.hpp"
+#include "report/comparison_table.hpp"
 
 namespace pibinn {
 
@@ -28,21 +28,12 @@ struct SeedReport {
     static SeedReport of(std::uint64_t seed, const TrainResult& result);
 };
 
-/// One way to recover the same signals; what was not measured stays empty.
-struct ComparisonRow {
-    std::string method;
-    std::optional<double> nmse_db, energy_nmse_db;
-    std::optional<double> microseconds;  ///< a signal
-    std::optional<std::size_t> bits;     ///< stored
-    bool ours = false;
-};
-
 /// A signal of the test set and what became of it.
 struct RecoveredSignal {
     std::string label;
     std::vector<float> truth, recovered;
     std::vector<float> contaminated = {};  ///< before it was measured, if that differs
-    bool curve = false;                    ///< samples in time, drawn as lines; else single entries
+    bool curve = false;  ///< samples in time, drawn as lines; otherwise single entries
 };
 
 /// All that the page of a training tells: plain data, made by whoever ran it.
@@ -55,15 +46,14 @@ struct TrainingReport {
     Recipe recipe;
     std::size_t links = 0;  ///< of all layers
     BitCount bits;
-    std::optional<double> microseconds;  ///< a signal
-    std::string device;                  ///< where it was trained, in words
+    std::string device;  ///< where it was trained, in words
     std::vector<SeedReport> seeds;
     std::vector<RecoveredSignal> signals;
     std::string picture_png;      ///< of recovered patches: the bytes of a PNG, or empty
     std::string picture_caption;  ///< what its rows are
+    /// This network among other methods; the last row of ours is this network.
     std::vector<ComparisonRow> comparison;
     std::string command;  ///< that makes this run again
-    std::string config;   ///< the configuration in full
     std::string version;
 };
 

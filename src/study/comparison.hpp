@@ -7,21 +7,12 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "pibinn/lasso.hpp"
-#include "pibinn/metrics.hpp"
 #include "pibinn/model.hpp"
 #include "pibinn/problem.hpp"
 #include "pibinn/progress.hpp"
+#include "report/comparison_table.hpp"
 
 namespace pibinn::study {
-
-/// One way to recover the signals of a test set, judged.
-struct Entry {
-    std::string method;
-    Metrics metrics;
-    double microseconds = 0;  ///< a signal, of the whole batch
-    std::size_t stored_bits = 0;
-    bool ours = false;
-};
 
 /// The methods a user can choose from, on one problem. What a method has to be tuned for is tuned
 /// on training signals, never on the signals that judge.
@@ -34,23 +25,27 @@ public:
     void add_lasso(LassoMethod method, std::size_t iterations);
     void add_omp();
     void add_linear();  ///< as fitted, and rounded to int8
-    void add_model(const std::string& method, const Model& model);
+    /// `ours`: the network in question, not one more to compare it with.
+    void add_model(const std::string& method, const Model& model, bool ours = true);
     /// FISTA at the network's depth and at 100 iterations, OMP and the linear estimator.
     void add_references(std::size_t layers);
 
-    const std::vector<Entry>& entries() const { return entries_; }
-    std::string table() const;
+    const std::vector<ComparisonRow>& rows() const { return rows_; }
+    /// Text for a terminal: the rows, and below them what the times mean.
+    std::string text() const;
     nlohmann::ordered_json json() const;
 
 private:
-    void add(Entry entry, const std::function<Batch()>& solve);
+    using Solve = std::function<Batch(ConstBatchView y, ThreadPool& pool)>;
+
+    void add(const std::string& method, std::size_t stored_bits, const Solve& solve);
     /// What a solver stores of the operator, counted as for a model.
     std::size_t reference_bits() const;
 
     const Problem& problem_;
     DataSet tuning_;
     ThreadPool& pool_;
-    std::vector<Entry> entries_;
+    std::vector<ComparisonRow> rows_;
 };
 
 }  // namespace pibinn::study

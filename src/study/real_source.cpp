@@ -30,14 +30,15 @@ SensingSpec sensing_of(const ProblemConfig& problem) {
 }
 
 std::string sensing_text(const ProblemConfig& problem, const Problem& made) {
-    return fmt::format("{} of {} numbers a signal measured by {} on {}, basis {}, normalisation {}",
-                       made.op.rows(), made.op.cols(),
-                       problem.operator_file.empty()
-                           ? fmt::format("a {} {} operator", to_string(problem.spec.structure),
-                                         to_string(problem.spec.ensemble))
-                           : fmt::format("the operator {}", problem.operator_file),
-                       sensing_of(problem).on_signals ? "the signals" : "the coefficients",
-                       problem.real.basis, to_string(*problem.real.normalize));
+    return fmt::format(
+        "{} of {} numbers per signal measured by {} on {}, basis {}, normalisation {}",
+        made.op.rows(), made.op.cols(),
+        problem.operator_file.empty()
+            ? fmt::format("a {} {} operator", to_string(problem.spec.structure),
+                          to_string(problem.spec.ensemble))
+            : fmt::format("the operator {}", problem.operator_file),
+        sensing_of(problem).on_signals ? "the signals" : "the coefficients", problem.real.basis,
+        to_string(*problem.real.normalize));
 }
 
 /// What patches and segments have in common. `Sets` holds the signals of both sides.

@@ -109,11 +109,7 @@ std::string run_report(const TrainingRun& run, const std::vector<SeedRun>& seeds
     } else {
         report.signals = shown_signals(first, pool);
     }
-    for (const Entry& e : comparison.entries()) {
-        report.comparison.push_back({e.method, e.metrics.nmse_db, e.metrics.energy_nmse_db,
-                                     e.microseconds, e.stored_bits, e.ours});
-        if (e.ours) report.microseconds = e.microseconds;
-    }
+    report.comparison = comparison.rows();
     report.command = run.command + " --out RUN";
     report.version = version();
     return training_report(report);

@@ -110,10 +110,10 @@ struct References {
     References(const SeedProblems& problems, std::size_t layers, ThreadPool& pool)
         : first(*problems.front(), pool) {
         first.add_references(layers);
-        std::vector<std::vector<double>> nmse(first.entries().size());
+        std::vector<std::vector<double>> nmse(first.rows().size());
         const auto add = [&](const Comparison& comparison) {
             for (std::size_t e = 0; e < nmse.size(); ++e)
-                nmse[e].push_back(comparison.entries()[e].metrics.nmse_db);
+                nmse[e].push_back(comparison.rows()[e].metrics.nmse_db);
         };
         add(first);
         for (std::size_t i = 1; i < problems.size(); ++i) {
@@ -122,13 +122,14 @@ struct References {
             add(other);
         }
         for (std::size_t e = 0; e < nmse.size(); ++e) {
-            const Entry& entry = first.entries()[e];
-            rows.push_back({entry.method, spread(nmse[e]), entry.microseconds, entry.stored_bits});
+            const ComparisonRow& row = first.rows()[e];
+            rows.push_back({row.method, spread(nmse[e]), row.time, row.stored_bits});
         }
     }
 };
 
-SchemeRow make_row(const Scheme& scheme, const std::vector<SeedRun>& seeds, double microseconds) {
+SchemeRow make_row(const Scheme& scheme, const std::vector<SeedRun>& seeds,
+                   const RecoveryTime& time) {
     const Model& model = seeds.front().result.model;
     SchemeRow row;
     row.scheme = scheme.name;
@@ -146,7 +147,7 @@ SchemeRow make_row(const Scheme& scheme, const std::vector<SeedRun>& seeds, doub
         row.overlap = over_seeds(seeds, [](const SeedRun& s) {
                           return *overlap(s.result.model, s.problem->op.structure());
                       }).mean;
-    row.microseconds = microseconds;
+    row.time = time;
     row.seconds = over_seeds(seeds, [](const SeedRun& s) {
                       double sum = 0;
                       for (const auto& stage : s.result.seconds) sum += stage.second;
@@ -170,7 +171,7 @@ std::vector<SchemeRow> train_all(const std::vector<Candidate>& candidates,
         Comparison comparison = references.first;
         comparison.add_model(c.scheme.folder(), seeds.front().result.model);
         write_results(c.run, seeds, comparison, pool);
-        rows.push_back(make_row(c.scheme, seeds, comparison.entries().back().microseconds));
+        rows.push_back(make_row(c.scheme, seeds, comparison.rows().back().time));
     }
     return rows;
 }
@@ -180,7 +181,7 @@ std::vector<std::string> facts_of(const Config& config, const Problem& problem,
     const Structure& s = problem.op.structure();
     std::vector<std::string> facts{
         fmt::format("{} × {} {}", s.rows(), s.cols(), to_string(s.kind())),
-        fmt::format("K = {} layers", config.model.layers),
+        fmt::format("{} layers", config.model.layers),
         fmt::format("{} update", to_string(config.model.update)),
         fmt::format("recipe {}", train.recipe.name),
         train.seeds == 1 ? fmt::format("seed {}", config.seed)
@@ -212,7 +213,10 @@ ordered_json scheme_json(const SchemeResult& result) {
                         {"bits", bits_json(r.bits)},
                         {"sparsity", r.sparsity},
                         {"overlap", number_or_null(r.overlap)},
-                        {"microseconds_per_signal", r.microseconds},
+                        {"microseconds_per_signal", r.time.batch_us},
+                        {"latency_microseconds", r.time.latency_us},
+                        {"batch", r.time.batch},
+                        {"threads", r.time.threads},
                         {"seconds", r.seconds},
                         {"front", std::find(front.begin(), front.end(), i) != front.end()},
                         {"folder", result.folders[i]}});
@@ -222,7 +226,10 @@ ordered_json scheme_json(const SchemeResult& result) {
         references.push_back({{"method", r.method},
                               {"test_nmse_db", r.nmse_db.mean},
                               {"stored_bits", r.bits},
-                              {"microseconds_per_signal", r.microseconds}});
+                              {"microseconds_per_signal", r.time.batch_us},
+                              {"latency_microseconds", r.time.latency_us},
+                              {"batch", r.time.batch},
+                              {"threads", r.time.threads}});
     return {
         {"problem", report.problem}, {"seeds", result.seeds},        {"rows", rows},
         {"references", references},  {"verdicts", verdicts(report)}, {"version", report.version}};

@@ -13,7 +13,7 @@ namespace pibinn::study {
 struct Scheme {
     std::string name;       ///< the weight kind, or "fcn-relu" and "fcn-soft"
     std::string structure;  ///< of the network: the problem's own, or "dense"
-    bool ours = false;      ///< one bit a link on the problem's own structure
+    bool ours = false;      ///< one bit per link on the problem's own structure
 
     std::string folder() const;  ///< beneath that of the comparison
     /// The configuration of the problem with this network in it.

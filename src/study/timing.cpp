@@ -23,9 +23,6 @@ double microseconds_between(Clock::time_point from, Clock::time_point to) {
 
 }  // namespace
 
-const char* const kLatencyHeading = "latency, us";
-const char* const kBatchTimeHeading = "batch time, us per signal";
-
 double quantile(std::vector<double> values, double share) {
     if (values.empty()) fail_usage("a quantile of no values", "measure something first");
     if (!(share >= 0 && share <= 1))
@@ -85,13 +82,6 @@ RecoveryTime time_recovery(const Recoverer& recoverer, ConstBatchView y, ThreadP
     return time_recovery(
         [&](ConstBatchView rows, ThreadPool& threads) { recoverer(rows, threads); }, y, pool,
         budget);
-}
-
-std::string timing_note(const RecoveryTime& time) {
-    return fmt::format(
-        "latency: one signal alone, one thread; batch time: per signal of {} signal{} over {} "
-        "thread{}",
-        time.batch, time.batch == 1 ? "" : "s", time.threads, time.threads == 1 ? "" : "s");
 }
 
 nlohmann::ordered_json timing_json(const RecoveryTime& time) {

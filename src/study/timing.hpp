@@ -2,11 +2,11 @@
 
 #include <cstddef>
 #include <functional>
-#include <string>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "core/recovery_time.hpp"
 #include "pibinn/matrix.hpp"
 #include "pibinn/recoverer.hpp"
 #include "pibinn/thread_pool.hpp"
@@ -38,15 +38,10 @@ struct Timing {
 /// takes longer than the whole budget counts, and is the only one.
 Timing time_calls(const std::function<void(std::size_t)>& call, const TimingBudget& budget = {});
 
-/// The two times that reports, tables and JSON state. A table names the one it shows.
-struct RecoveryTime {
-    /// "latency": microseconds for one signal alone, on one thread.
-    double latency_us = 0;
-    /// "batch time": microseconds per signal of a batch, recovered over all threads.
-    double batch_us = 0;
-    std::size_t batch = 0;    ///< signals in that batch
-    std::size_t threads = 0;  ///< that share it
-};
+using pibinn::kBatchTimeHeading;
+using pibinn::kLatencyHeading;
+using pibinn::RecoveryTime;
+using pibinn::timing_note;
 
 /// Anything that recovers a batch: a model, or a solver in its place.
 using RecoverFunction = std::function<void(ConstBatchView y, ThreadPool& pool)>;
@@ -58,12 +53,6 @@ RecoveryTime time_recovery(const RecoverFunction& recover, ConstBatchView y, Thr
 RecoveryTime time_recovery(const Recoverer& recoverer, ConstBatchView y, ThreadPool& pool,
                            const TimingBudget& budget = {});
 
-/// Headings of the two times: "latency, us" and "batch time, us per signal".
-extern const char* const kLatencyHeading;
-extern const char* const kBatchTimeHeading;
-/// What the headings mean, for a line below a table: "latency: one signal alone, one thread; batch
-/// time: per signal of 1000 signals over 2 threads".
-std::string timing_note(const RecoveryTime& time);
 /// {"latency_us":..,"batch_us":..,"batch":..,"threads":..}
 nlohmann::ordered_json timing_json(const RecoveryTime& time);
 

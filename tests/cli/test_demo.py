@@ -1,10 +1,14 @@
-"""The demo, and its progress bar: on a terminal, after two seconds, and nowhere else."""
+"""The demo, and its progress: a bar that fits the terminal after two seconds, or a line now and then in a file."""
 
+import fcntl
 import json
 import os
 import pty
+import re
 import signal
+import struct
 import subprocess
+import termios
 import threading
 import time
 
@@ -16,9 +20,25 @@ from conftest import PROGRAM, SHORT, sets, succeed, tree
 FEW = [*SHORT, *sets("train.checkpoint_seconds=0")]
 
 
-def slow_demo_on_a_terminal(folder, *options):
-    """What `demo` shows on a terminal when it takes over two seconds, since it sleeps that long."""
+def start_demo(folder, *options, stderr):
+    # Checkpoints after every epoch: the first one tells that the clock of its progress runs.
+    return subprocess.Popen([str(PROGRAM), "demo", "--out", str(folder), *FEW, *options],
+                            stdout=subprocess.PIPE, stderr=stderr)
+
+
+def pause(program, folder, seconds):
+    """Makes the training take that long, since it sleeps."""
+    while not (folder / "history.csv").exists() and program.poll() is None:
+        time.sleep(0.001)
+    program.send_signal(signal.SIGSTOP)
+    time.sleep(seconds)
+    program.send_signal(signal.SIGCONT)
+
+
+def slow_demo_on_a_terminal(folder, *options, columns=0):
+    """What `demo` shows on a terminal when it takes over two seconds. 0 columns: the terminal does not know."""
     ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     shown = []
 
     def listen():
@@ -28,22 +48,21 @@ def slow_demo_on_a_terminal(folder, *options):
         except OSError:  # the other side has closed
             pass
 
-    # Checkpoints after every epoch: the first one tells that the bar's clock runs.
-    program = subprocess.Popen([str(PROGRAM), "demo", "--out", str(folder), *FEW, *options],
-                               stdout=subprocess.PIPE, stderr=theirs)
+    program = start_demo(folder, *options, stderr=theirs)
     os.close(theirs)
     listener = threading.Thread(target=listen)
     listener.start()
-    while not (folder / "history.csv").exists() and program.poll() is None:
-        time.sleep(0.001)
-    program.send_signal(signal.SIGSTOP)
-    time.sleep(2.2)
-    program.send_signal(signal.SIGCONT)
+    pause(program, folder, 2.2)
     text, _ = program.communicate(timeout=300)
     listener.join()
     os.close(ours)
     assert program.returncode == 0
     return b"".join(shown).decode(), text.decode()
+
+
+def lines_of(screen):
+    """The lines that the screen showed one after the other in one place."""
+    return [line for line in screen.replace("\x1b[K", "").split("\r") if line]
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +80,12 @@ def test_demo_compares_every_method(demo):
                           "OMP", "linear MMSE", "linear MMSE, int8", "float network, 10 layers, untrained",
                           "one-bit network, 10 layers, trained"]
     assert all(method in text for method in rows)
+    assert "OMP is exact on small problems without noise" in text
+    assert "latency: one signal alone, one thread; batch time: per signal of 1000 signals" in text
+    for row in rows.values():
+        assert row["latency_microseconds"] > 0 and row["microseconds_per_signal"] > 0
+        assert row["batch"] == 1000 and row["threads"] >= 1
+    assert re.findall(r"^\* (.*?)  ", text, re.MULTILINE) == ["one-bit network, 10 layers, trained"]
     assert rows["OMP"]["nmse_db"] < -60
     assert rows["FISTA, 100 iterations"]["nmse_db"] < rows["FISTA, 10 iterations"]["nmse_db"]
     assert rows["linear MMSE"]["stored_bits"] == 160000
@@ -95,10 +120,26 @@ def test_demo_can_run_again_in_its_folder_and_takes_settings(tmp_path):
 
 def test_a_terminal_sees_a_bar_that_is_gone_at_the_end(demo):
     _, screen, text = demo
-    assert "training [#" in screen and "/s  " in screen and " s left  " in screen
-    assert " test -" in screen and " dB" in screen
+    assert re.search(r"training \[#*\.*\] +\d+ %  ", screen) and " left  " in screen
     assert screen.endswith("\r\x1b[K")
     assert "[##" not in text
+
+
+@pytest.mark.parametrize("columns", [40, 80])
+def test_the_bar_never_breaks_a_line_of_the_terminal(columns, tmp_path):
+    screen, _ = slow_demo_on_a_terminal(tmp_path / "demo", *sets("problem.train=500"), columns=columns)
+    lines = lines_of(screen)
+    assert lines and all(len(line) < columns and line.startswith("training ") for line in lines), lines
+    assert "\n" not in screen
+
+
+def test_redirected_progress_is_a_plain_line_after_ten_seconds(tmp_path):
+    program = start_demo(tmp_path / "demo", stderr=subprocess.PIPE)
+    pause(program, tmp_path / "demo", 10.2)
+    text, said = program.communicate(timeout=300)
+    assert program.returncode == 0 and text
+    assert re.match(r"pibinn: training  \d+ %  \S+/s  .* left  \w+  loss \S+  test -?[\d.]+ dB\n", said.decode())
+    assert b"\r" not in said and b"\x1b" not in said
 
 
 def test_quiet_shows_no_bar(tmp_path):

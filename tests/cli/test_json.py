@@ -33,8 +33,8 @@ def test_a_dash_leaves_only_json_on_standard_output(verb, small, tmp_path):
     text = succeed(*arguments, "--json", tmp_path / "r.json")
     assert text and not text.startswith("{")
     in_file = json.loads((tmp_path / "r.json").read_text())
-    timing = "microseconds_per_signal"
-    assert (on_screen.pop(timing, 0) > 0) == (in_file.pop(timing, 0) > 0)
+    for timing in ("microseconds_per_signal", "latency_microseconds"):
+        assert (on_screen.pop(timing, 0) > 0) == (in_file.pop(timing, 0) > 0)
     assert in_file == on_screen
 
 
@@ -42,8 +42,21 @@ def test_eval_has_the_keys_of_its_contract(small):
     result = json.loads(succeed("eval", small / "model.safetensors", "--signals",
                                 small / "x_test.npy", "--json", "-"))
     assert list(result) == ["nmse_db", "energy_nmse_db", "support_f1", "signals",
-                            "skipped_zero_signals", "microseconds_per_signal"]
+                            "skipped_zero_signals", "microseconds_per_signal",
+                            "latency_microseconds", "batch", "threads"]
     assert result["signals"] == 5 and result["skipped_zero_signals"] == 0
+    assert result["batch"] == 5 and result["threads"] >= 1
+    assert result["latency_microseconds"] > 0 and result["microseconds_per_signal"] > 0
+
+
+def test_threads_are_those_that_were_asked_for(small, tmp_path):
+    for threads in (1, 2):
+        evaluated = json.loads(succeed("eval", small / "model.safetensors", "--signals",
+                                       small / "x_test.npy", "--threads", threads, "--json", "-"))
+        recovered = json.loads(succeed("recover", small / "model.safetensors", "--in",
+                                       small / "y_test.npy", "--out", tmp_path / "x.npy",
+                                       "--threads", threads, "--json", "-"))
+        assert evaluated["threads"] == recovered["threads"] == threads
 
 
 def test_zero_signals_are_skipped_and_counted(work):

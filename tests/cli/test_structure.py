@@ -94,7 +94,7 @@ def test_layers_change_what_is_counted(tmp_path):
 def test_a_person_reads_the_finding_and_the_lines_to_train(tmp_path):
     np.save(tmp_path / "mine.npy", diagonal(normal(4, 7), normal(6, 5)))
     text = succeed("inspect", "mine.npy", "--structure", cwd=tmp_path)
-    for words in ("10 x 12, 58 non-zero entries", "2 blocks on the diagonal", "bits a dense weight",
+    for words in ("10 x 12, 58 non-zero entries", "2 blocks on the diagonal", "bits per dense weight",
                   "blocks = [[4, 7], [6, 5]]", 'operator = "mine.npy"'):
         assert words in text
     np.save(tmp_path / "mine.npy", np.kron(np.eye(3), normal(4, 6)))

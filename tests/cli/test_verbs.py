@@ -117,7 +117,10 @@ def test_eval_measures_what_numpy_measures(data, plain, tmp_path):
         10 * np.log10(np.sum(error) / np.sum(energy)), abs=1e-3)
     own = json.loads(succeed("eval", plain, "--signals", data / "x_test.npy", "--json", "-"))
     assert own["nmse_db"] == pytest.approx(result["nmse_db"], abs=1e-3)
-    assert "nmse" in succeed("eval", plain, "--signals", data / "x_test.npy")
+    text = succeed("eval", plain, "--signals", data / "x_test.npy")
+    for words in ("nmse (mean of ratios)", "latency, us", "batch time, us per signal",
+                  "batch time: per signal of 1000 signals over "):
+        assert words in text
 
 
 def test_omp_recovers_nearly_every_signal_of_the_default_problem(data, tmp_path):

@@ -84,6 +84,19 @@ TEST(Page, KeepsTheIdsOfItsPlotsApart) {
         EXPECT_TRUE(distinct.contains(reference)) << reference;
 }
 
+TEST(Page, DrawsAPlotWithALegendBesideItForNarrowScreensToo) {
+    Page page("kind", "title", {});
+    std::vector<Figure> figures{figure_of("one"), figure_of("two")};
+    figures[1].plot.legend_beside = true;
+    figures[1].plot.width = 900;
+    page.figures(figures);
+    const std::string html = page.html("");
+    EXPECT_EQ(count(html, "<svg"), 3u);
+    EXPECT_EQ(count(html, "<div class=\"broad\"><svg"), 1u);
+    EXPECT_EQ(count(html, "<div class=\"narrow\"><svg"), 1u);
+    EXPECT_TRUE(contains(html, "viewBox=\"0 0 900 "));
+}
+
 TEST(Page, LeavesANoteInPlaceOfAPlotWithoutGnuplot) {
     Page page("kind", "title", {});
     const std::vector<Figure> figures{figure_of("Loss by epoch")};
@@ -130,6 +143,19 @@ TEST(TableText, PutsTextFirstAndNumbersFlushRight) {
               "OMP      160,000\n"
               "one-bit       80\n");
     EXPECT_THROW(table.add({"too few"}), Error);
+}
+
+TEST(TableText, BreaksTitlesThatAreWiderThanTheirCells) {
+    Table table =
+        Table::of({"a long title of the first column", "batch time, us per signal", "bits"});
+    table.add({"a cell of twenty-four ch", "1.5", "7"});
+    EXPECT_EQ(table_text(table, 11),
+              "                          batch time,\n"
+              "a long title of the            us per\n"
+              "first column                   signal  bits\n"
+              "------------------------  -----------  ----\n"
+              "a cell of twenty-four ch          1.5     7\n");
+    EXPECT_TRUE(contains(table_text(table), "batch time, us per signal  bits\n"));
 }
 
 TEST(Numbers, ReadAsPeopleWriteThem) {

@@ -177,6 +177,44 @@ TEST(PlotRange, LogAxesHaveTwoTicksAtLeastAndNotTooMany) {
     }
 }
 
+TEST(PlotRange, LabelsOfALogAxisHaveOneForm) {
+    EXPECT_EQ(tick_labels({1e4, 1e5, 1e6}), (std::vector<std::string>{"10⁴", "10⁵", "10⁶"}));
+    EXPECT_EQ(tick_labels({2e5, 5e5}), (std::vector<std::string>{"2·10⁵", "5·10⁵"}));
+    EXPECT_EQ(tick_labels({1e-12, 1}), (std::vector<std::string>{"10⁻¹²", "10⁰"}));
+    EXPECT_EQ(tick_labels({0.01, 0.5, 20}), (std::vector<std::string>{"0.01", "0.5", "20"}));
+    for (int k = -90; k <= 90; ++k)
+        EXPECT_FALSE(contains(tick_labels({std::pow(10, k), 1e99})[0], "10·")) << k;
+}
+
+TEST(PlotRange, LabelsOfALinearAxisHaveOneForm) {
+    EXPECT_STREQ(linear_format({-20, 5}), "%g");
+    EXPECT_STREQ(linear_format({0, 1.2e6}), "%.0f");
+    EXPECT_STREQ(linear_format({-1e-5, 1e-5}), "%.1e");
+}
+
+TEST(PlotSvg, NeverMixesPlainNumbersAndExponents) {
+    Plot plot = plot_of({1e4, 3e6}, {1, 2});
+    plot.x.scale = Axis::Scale::log;
+    const std::string log_axis = plot_svg(plot);
+    EXPECT_TRUE(contains(log_axis, "10⁴")) << log_axis;
+    EXPECT_FALSE(contains(log_axis, "e+0"));
+    EXPECT_FALSE(contains(log_axis, "100000<"));
+    plot.x.scale = Axis::Scale::linear;
+    EXPECT_FALSE(contains(plot_svg(plot), "e+0"));
+}
+
+TEST(Plot, NarrowedHasItsLegendBelowAndRoomForIt) {
+    Plot plot = plot_of({1, 2}, {1, 2});
+    plot.width = 900;
+    plot.legend_beside = true;
+    for (int i = 0; i < 7; ++i) plot.series.push_back(plot.series.front());
+    const Plot narrow = narrowed(plot);
+    EXPECT_EQ(narrow.width, Plot{}.width);
+    EXPECT_GE(narrow.height, Plot{}.height + 8 * 15);
+    EXPECT_TRUE(contains(gnuplot_script(narrow, "svg"), "bmargin center vertical maxcols 1"));
+    EXPECT_TRUE(contains(gnuplot_script(plot, "svg"), "rmargin center vertical"));
+}
+
 TEST(PlotRange, CountingAxesHaveWholeTicks) {
     EXPECT_EQ(whole_step({1, 2}), 1);
     EXPECT_EQ(whole_step({0, 20}), 5);

@@ -26,9 +26,11 @@ SchemesReport three_networks() {
                    row("ternary", "dense", -21, -15, 8000),
                    row("one-bit-channel", "dense", -30, -22, 4000)};
     report.rows[0].ours = true;
+    for (SchemeRow& r : report.rows) r.time = {1.25, 0.75, 500, 4};
     report.rows[1].sparsity = 0.5;
     report.rows[1].overlap = 0.625;
-    report.references = {{"OMP", {-150, 0, 1}, 3, 900}, {"linear", {-3, 0, 1}, 1, 2000}};
+    report.references = {{"OMP", {-150, 0, 1}, {3, 2, 500, 4}, 900},
+                         {"linear", {-3, 0, 1}, {1, 0.5, 500, 4}, 2000}};
     report.command = "pibinn compare c.toml";
     report.version = "0";
     return report;
@@ -40,9 +42,19 @@ TEST(SchemesReport, TheFrontIsOfNetworksByBitsInAll) {
 
 TEST(SchemesReport, TheTableHasGapSparsityAndOverlap) {
     const std::string text = table_text(schemes_table(three_networks()));
-    for (const char* word : {"gap dB", "0.50", "6.00", "8.00", "62.5", "50.0", "8,000", "4,000"})
+    for (const char* word : {"gap, dB", "0.50", "6.00", "8.00", "62.5", "50.0", "8,000", "4,000"})
         EXPECT_TRUE(contains(text, word)) << word << "\n" << text;
     EXPECT_TRUE(contains(text, "* one-bit ")) << text;
+}
+
+TEST(SchemesReport, TheTextLabelsBothTimesOfNetworksAndReferencesAndExplainsThemOnce) {
+    const std::string text = schemes_text(three_networks());
+    EXPECT_EQ(count(text, "latency,"), 2u) << text;
+    EXPECT_EQ(count(text, "time, us"), 2u) << text;
+    EXPECT_EQ(count(text, "batch time: per signal of 500 signals over 4 threads\n"), 1u) << text;
+    EXPECT_TRUE(contains(text, "* the PIBiNN: one bit per link")) << text;
+    EXPECT_TRUE(contains(text, "1.25")) << text;
+    EXPECT_TRUE(contains(text, "0.750")) << text;
 }
 
 TEST(SchemesReport, VerdictsSayWhoIsBetterEitherWay) {
@@ -88,6 +100,8 @@ TEST(SchemesReport, ThePictureHasAMarkForEveryMethodAndALineForTheFront) {
 TEST(SchemesReport, CsvHasALineForEveryMethodWithAsManyCells) {
     const std::string csv = schemes_csv(three_networks());
     EXPECT_EQ(count(csv, "\n"), 6u);
+    EXPECT_TRUE(contains(csv, ",0.75,0,1.25\n")) << csv;
+    EXPECT_TRUE(contains(csv, ",2,,3\n")) << csv;
     EXPECT_TRUE(contains(csv, "network,ternary,dense,-21,-15,0,6,5000,4000,8000,0.5,0.625,"));
     std::size_t commas = 0;
     for (std::size_t at = 0; at < csv.size();) {
@@ -101,8 +115,9 @@ TEST(SchemesReport, CsvHasALineForEveryMethodWithAsManyCells) {
 
 TEST(SchemesReport, ThePageHoldsTablesPictureAndCommand) {
     const std::string html = schemes_report(three_networks());
-    for (const char* word : {"one-bit-channel", "62.5", "<svg", "pibinn compare c.toml",
-                             "front of the networks", "dB better"})
+    for (const char* word :
+         {"one-bit-channel", "62.5", "<svg", "pibinn compare c.toml", "front of the networks",
+          "dB better", "latency, us", "Times: latency: one signal alone, one thread;"})
         EXPECT_TRUE(contains(html, word)) << word;
     EXPECT_EQ(count(html, "<table>"), 3u);
 }

@@ -41,13 +41,12 @@ TrainingReport sample(std::vector<SeedReport> seeds) {
     r.links = 15000;
     r.bits.paper = 15096;
     r.bits.total = 175128;
-    r.microseconds = 12.34;
     r.seeds = std::move(seeds);
     r.signals = {{"Test signal 1", {0, 1, 0, -2}, {0, 0.9F, 0.1F, -1.8F}}};
-    r.comparison = {{"pibinn", -20.0, -18.0, 12.34, 175128, true},
-                    {"Orthogonal pursuit", -40.25, {}, {}, {}, false}};
+    r.comparison = {
+        {"Orthogonal pursuit", {-40.25, -39, -41, 1, 1000, 0}, {7.89, 4.5, 1000, 2}, 160000, false},
+        {"pibinn", {-20, -18, -21, 0.9, 1000, 0}, {12.34, 5.67, 1000, 2}, 175128, true}};
     r.command = "pibinn train --out run";
-    r.config = "[problem]\nkind = \"synthetic\"";
     r.version = "1.2.3";
     return r;
 }
@@ -57,7 +56,7 @@ TEST(TrainingReport, TellsEverythingOfARun) {
     for (const char* text : {"A one-bit unrolled network of 3 layers",
                              "500 × 1000 repeated",
                              "50 × 100 block, 10 times",
-                             "K = 3 layers",
+                             "<li>3 layers</li>",
                              "one-bit weights",
                              "accelerated update",
                              "recipe default",
@@ -74,7 +73,12 @@ TEST(TrainingReport, TellsEverythingOfARun) {
                              "175,128",
                              "21.9 kB",
                              "15,000",
+                             "Latency",
                              "12.3",
+                             "one signal alone, one thread",
+                             "Batch time",
+                             "5.67",
+                             "of 1000 signals over 2 threads",
                              "Learning curve",
                              "Training loss",
                              "Test error",
@@ -88,7 +92,6 @@ TEST(TrainingReport, TellsEverythingOfARun) {
                              "How it was made",
                              "pretrain",
                              "pibinn train --out run",
-                             "kind = &quot;synthetic&quot;",
                              "pibinn 1.2.3"})
         EXPECT_TRUE(contains(html, text)) << text;
     EXPECT_EQ(count(html, "<svg"), 5u);
@@ -126,6 +129,14 @@ TEST(TrainingReport, OfNothingIsStillAPage) {
     EXPECT_TRUE(contains(html, "</html>"));
 }
 
+TEST(TrainingReport, SaysThatTheNetworkWasNotTimedByDashes) {
+    TrainingReport report = sample({seed_report(7, -20)});
+    report.comparison.pop_back();
+    EXPECT_EQ(count(training_report(report), "<div class=\"value\">– "), 2u);
+    report = sample({seed_report(7, -20)});
+    EXPECT_FALSE(contains(training_report(report), "<div class=\"value\">– "));
+}
+
 TEST(TrainingPlots, MarkTheStagesAndDropUnmeasuredEpochs) {
     const std::vector<Figure> figures = learning_curves(sample({seed_report(1, -20)}));
     ASSERT_EQ(figures.size(), 2u);
@@ -140,7 +151,7 @@ TEST(TrainingPlots, MarkTheStagesAndDropUnmeasuredEpochs) {
     EXPECT_EQ(figures[1].plot.series[0].y, (std::vector<double>{-3, -9, -20}));
 }
 
-TEST(TrainingPlots, DrawOneThinCurveASeedAndTheirMean) {
+TEST(TrainingPlots, DrawOneThinCurvePerSeedAndTheirMean) {
     const auto report = sample({seed_report(1, -20), seed_report(2, -22), seed_report(3, -27)});
     const Plot error = layer_figures(report).front().plot;
     ASSERT_EQ(error.series.size(), 8u);  // training and test: three seeds and a mean
