@@ -13,10 +13,12 @@ namespace pibinn {
 /// What the bounds know of a layer: suprema over the supports S that are certified. In the Gram
 /// form A_S stands for Q[S, S].
 struct LayerTerms {
-    double f = 0;       ///< ||delta I - W_S^T A_S||_2
-    double mu = 0;      ///< max |W_i^T A_j| over all i != j, eq. def_mu
-    double leak = 0;    ///< max ||W_i^T A_S||_2 over i outside S: at most mu sqrt(s)
-    double shadow = 0;  ///< max ||W_i^T U||_2 over i outside S, U a basis of the range of A_S
+    double f = 0;     ///< ||delta I - W_S^T A_S||_2
+    double mu = 0;    ///< max |W_i^T A_j| over all i != j, eq. def_mu
+    double leak = 0;  ///< max ||W_i^T A_S||_2 over i outside S: at most mu sqrt(s)
+    /// max ||W_i^T U||_2 over i outside S, U an orthonormal basis of the range of A_S: the leak of
+    /// a residual, which is projected onto that range.
+    double projected_leak = 0;
     double weight = 0;  ///< ||W_S||_2
     double column = 0;  ///< max ||W_i||_2 over all i
     double theta = 0;
@@ -33,7 +35,7 @@ struct BoundInputs {
     std::size_t s = 1;
     std::size_t least_rows = 1;  ///< m of the smallest block
     std::size_t most_rows = 1;   ///< m of the largest block
-    bool outside = true;         ///< some entry lies outside of S: else nothing can light up there
+    bool outside = true;         ///< some entry lies outside of S; otherwise none can light up
     double B = 1;
     double noise = 0;
     double operator_norm = 0;     ///< sup ||A_S||_2
@@ -70,7 +72,7 @@ using Responses = Matrix<double>;
 
 /// Sound for any thresholds, for all three parts of the accelerated update, and for `hard` whether
 /// or not entries of S pass the threshold. E_k supposes that no layer up to k lights up an entry
-/// outside S: proven where theta_k >= theta_needed (`hard`: >), else to be observed.
+/// outside S: proven where theta_k >= theta_needed (`hard`: >), otherwise to be observed.
 ErrorBound error_bound(const BoundInputs& in, const Responses& responses = {});
 
 /// Eq. to6 and ht5: alpha^k B + |1 - delta| / (1 - alpha) B, k = 1 .. K; infinite if alpha >= 1.

@@ -15,15 +15,26 @@
 
 namespace pibinn {
 
-/// What is certified: the supports of the signals, and these signals to measure errors on.
+/// Which signals are certified: those on the supports of `signals`, on one `support`, or on all
+/// supports of `size` entries. Exactly one of the three is given:
+///     certify(model, {.support = {1, 5, 9}});
 struct CertificateInput {
-    Batch x;               ///< one signal a row; zero signals are skipped
-    Batch y;               ///< their measurements; empty lets the operator measure without noise
-    std::size_t size = 0;  ///< s > 0: x was drawn, and *all* supports of s entries are meant
+    /// In their own unit, such as pixels or volts, one signal per row; zero signals are skipped.
+    /// The supports of a model with a basis are those of their coefficients.
+    Batch signals = {};
+    Batch measurements = {};  ///< of the signals; empty: the operator measures without noise
+    std::vector<std::uint32_t> support = {};  ///< entries (of a basis: coefficients), from 0 on
+    std::optional<std::size_t> size = {};     ///< entries of a support
+    std::size_t samples = 1000;               ///< signals to draw for `support` and `size`
+    std::uint64_t seed = 1;                   ///< of what is drawn
+    std::string signals_name = {};            ///< what text and JSON call them, such as a file
+    std::string measurements_name = {};
 };
 
 struct CertificateOptions {
-    double B = 0;      ///< sup ||x||; 0 takes the largest of the signals
+    /// sup ||x||; 0 takes the largest of the signals, or sqrt(s) + 3 where they are drawn: of
+    /// signals with N(0, 1) on s entries one in a hundred at most is longer.
+    double B = 0;
     double noise = 0;  ///< sup ||e||; at least what the measurements show
     double operator_radius = 0;
     double weight_radius = 0;
@@ -44,10 +55,24 @@ std::string_view to_string(Verdict verdict);
 
 /// What the float64 network did with the signals.
 struct MeasuredLayer {
-    double error = 0;        ///< largest ||x_k - x||
-    double rms_error = 0;    ///< root of the mean of ||x_k - x||^2
-    std::size_t leaks = 0;   ///< signals with an entry outside their support
-    std::size_t misses = 0;  ///< signals without an entry of their support
+    double error = 0;                  ///< largest ||x_k - x||
+    double rms_error = 0;              ///< root of the mean of ||x_k - x||^2
+    std::size_t leaks = 0;             ///< signals with an entry outside their support
+    std::size_t misses = 0;            ///< signals without an entry of their support
+    double relative_error = 0;         ///< largest ||x_k - x|| / ||x||
+    double median_error = 0;           ///< of ||x_k - x||
+    double median_relative_error = 0;  ///< of ||x_k - x|| / ||x||
+};
+
+/// Where the signals of a certificate come from.
+struct CertificateSource {
+    std::string signals, measurements;   ///< names, where signals were given
+    std::vector<std::uint32_t> support;  ///< the one that was asked for
+    std::optional<std::size_t> size;     ///< the size that was asked for
+    std::size_t samples = 0;             ///< signals drawn; 0: they were given
+    std::uint64_t seed = 0;
+    bool coefficients = false;  ///< of a basis
+    bool given_B = false;       ///< B was asked for
 };
 
 /// What holds for all supports of one size, seen or not.
@@ -70,9 +95,11 @@ struct ProvenChanges {
 };
 
 /// What the theory guarantees of one model, with every number it used. A signal of a structure with
-/// blocks counts as one signal a block: `x`, B and s are those of a block.
+/// blocks counts as one signal per block: `x`, B and s are those of a block.
 struct Certificate {
     NetworkSpec spec;
+    std::string network;  ///< the model in a line
+    CertificateSource source;
     bool gram = false;
     double scale = 0;
     std::string weights_hash;
@@ -84,7 +111,7 @@ struct Certificate {
     double operator_radius = 0, weight_radius = 0, threshold_radius = 0;  ///< as asked for
     double measured_noise = 0;  ///< largest ||y - A x|| of the signals
     BoundInputs terms;          ///< of the supports seen, radii included (bounds.hpp)
-    std::vector<std::vector<std::uint32_t>> worst;  ///< a layer: the support seen that gives f_k
+    std::vector<std::vector<std::uint32_t>> worst;  ///< per layer, the support seen that gives f_k
     std::optional<AllSupports> all;                 ///< where a size was asked for
     bool over_all = false;  ///< the bounds below are for all supports, else for those seen
 
@@ -107,6 +134,7 @@ struct Certificate {
     std::vector<MeasuredLayer> measured;
     Verdict verdict = Verdict::none;
     std::string why;  ///< what the verdict rests on and speaks of, or what failed where
+    std::vector<std::string> failed;  ///< what keeps it from a guarantee, in plain words
 
     /// What the bounds are made of.
     const BoundInputs& basis() const { return over_all ? all->terms : terms; }
@@ -118,10 +146,31 @@ struct Certificate {
     }
     /// Under which condition a bound like Theorem 1 stands here, in words.
     std::string assumptions_text() const;
+
+    /// What `pibinn certify` prints: what is guaranteed in plain words, then every number.
+    std::string text() const;
+    /// What `pibinn certify --json` writes, one object; what is infinite is null.
+    std::string json() const;
 };
 
+/// The certificate that `pibinn certify` makes of a model, on threads of its own.
+Certificate certify(const Model& model, const CertificateInput& input,
+                    const CertificateOptions& options = {});
+/// The same on the supports of some signals.
+Certificate certify(const Model& model, const Batch& signals);
+/// The same on the caller's threads.
 Certificate certify(const Model& model, const CertificateInput& input,
                     const CertificateOptions& options, ThreadPool& pool);
+
+/// Keeps a certificate in the metadata of its model, which save_model writes.
+void attach_certificate(Model& model, const Certificate& certificate);
+
+/// The certificate that a model carries.
+struct AttachedCertificate {
+    bool matches = false;  ///< it was made of these very weights
+    std::string verdict, why;
+};
+std::optional<AttachedCertificate> attached_certificate(const Model& model);
 
 /// Signals N(0, 1) on one support, scaled down where longer than B.
 Batch signals_on_support(const Model& model, std::span<const std::uint32_t> support,

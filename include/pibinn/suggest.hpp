@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "pibinn/certificate.hpp"
 
@@ -25,6 +26,9 @@ struct SetPoint {
 /// Which delta and scale put a model into the set of its activation (eq. ht1 or to10). Signs and
 /// supports stay; thresholds are not part of the sets.
 struct Suggestion {
+    double B = 0;          ///< that Cvg is for
+    double scale = 0;      ///< the global scale of the model, 0 where it has none
+    bool sampled = false;  ///< for supports that were drawn, not for all of their size
     SetPoint now;
     Interval delta_at_scale;  ///< alpha < 1 with the weights as they are, within (0, 1]
     Interval scale_at_delta;  ///< alpha < 1 with delta as it is
@@ -39,6 +43,13 @@ struct Suggestion {
     /// Least Cvg(K) of delta = 1/40 .. 1, each with the scale of the least alpha; none where that
     /// is not below B, which the answer 0 promises too.
     std::optional<SetPoint> best;
+
+    /// The unit of SetPoint::scale: the global scale of the model, or 1.
+    double unit() const { return scale > 0 ? scale : 1; }
+    /// What `pibinn certify --suggest` prints.
+    std::string text() const;
+    /// What it writes as "suggestion" of its JSON, one object.
+    std::string json() const;
 };
 
 /// alpha is the largest of norms of matrices that are linear in delta and scale, hence convex in
@@ -46,5 +57,8 @@ struct Suggestion {
 /// model as it is: refuses radii.
 Suggestion suggest(const Model& model, const CertificateInput& input,
                    const CertificateOptions& options, ThreadPool& pool);
+/// The same on threads of its own.
+Suggestion suggest(const Model& model, const CertificateInput& input,
+                   const CertificateOptions& options = {});
 
 }  // namespace pibinn

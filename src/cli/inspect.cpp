@@ -76,7 +76,7 @@ nlohmann::ordered_json share_json(const Model& model) {
 void inspect_model(const std::string& file, const std::string& picture, const Console& console) {
     const Model model = Model::load(file);
     const BitCount bits = count_bits(model);
-    const auto attached = AttachedCertificate::of(model);
+    const auto attached = attached_certificate(model);
     const auto bytes = std::filesystem::file_size(file);
     if (!picture.empty()) {
         const std::vector<PatternPanel> panels{{std::string(to_string(model.op.structure().kind())),
@@ -85,11 +85,10 @@ void inspect_model(const std::string& file, const std::string& picture, const Co
     }
     console.say(fmt::format("{}{}\n{}\n{}{}\n{}{}file: {} bytes\n", model_line(model),
                             share_text(model), bits_table(model), numbers_text(model),
-                            domain_text(model.domain), metadata_text(model), attached.text(),
-                            grouped(bytes)));
+                            domain_text(model.domain), metadata_text(model),
+                            attached_text(attached), grouped(bytes)));
     nlohmann::ordered_json certificate;
-    if (attached.present)
-        certificate = {{"matches", attached.matches}, {"verdict", attached.verdict}};
+    if (attached) certificate = {{"matches", attached->matches}, {"verdict", attached->verdict}};
     console.result({{"model", model_json(model)},
                     {"bits", bits_json(bits)},
                     {"structure", share_json(model)},

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include "core/numbers.hpp"
+#include "spectral/alpha.hpp"
+#include "theory/certificate_tables.hpp"
 
 namespace pibinn {
 
@@ -39,7 +41,7 @@ Plot layers_plot(const std::string& label, Axis::Scale scale) {
 
 std::vector<double> soft_terms(const Certificate& c) {
     return numbers(c.terms.layers, [&](const LayerTerms& layer) {
-        return layer.f + layer.mu * static_cast<double>(c.support_size);
+        return alpha(WeightSet::soft, layer.f, layer.mu, c.support_size);
     });
 }
 
@@ -70,88 +72,59 @@ Figure response_figure(const Certificate& c) {
     return figure;
 }
 
-Table layer_table(const Certificate& c) {
-    Table table;
-    table.columns = {{"Layer", true},    {"f", true},     {"f + µs", true}, {"θ learned", true},
-                     {"θ needed", true}, {"bound", true}, {"Cvg", true},    {"measured", true},
-                     {"leaks", true},    {"misses", true}};
-    const auto soft = soft_terms(c);
-    for (std::size_t k = 0; k < c.measured.size(); ++k)
-        table.rows.push_back(
-            {{std::to_string(k + 1), rounded(c.terms.layers[k].f), rounded(soft[k]),
-              rounded(c.terms.layers[k].theta), rounded(c.bound.theta_needed[k]),
-              rounded(c.bound.error[k]), rounded(c.cvg[k]), rounded(c.measured[k].error),
-              grouped(c.measured[k].leaks), grouped(c.measured[k].misses)},
-             false});
-    return table;
-}
-
-std::string interval_text(const Interval& interval, double unit) {
-    return interval.empty() ? "none"
-                            : fmt::format("{} to {}", rounded(interval.low * unit),
-                                          rounded(interval.high * unit));
-}
-
-Table suggestion_table(const Suggestion& s, double scale) {
-    const double unit = scale > 0 ? scale : 1;
-    const std::string name = scale > 0 ? "λ" : "factor on the weights";
-    Table table;
-    table.columns = {{"Choice", false}, {"δ", true}, {name, true}, {"α", true}, {"Cvg(K)", true}};
-    const auto add = [&](const std::string& label, const SetPoint& p) {
-        table.rows.push_back(
-            {{label, rounded(p.delta), rounded(p.scale * unit), rounded(p.alpha), rounded(p.cvg)},
-             false});
-    };
-    add("as it is", s.now);
-    if (s.open)
-        table.rows.push_back({{"largest δ for these weights", "< " + rounded(s.largest_delta.delta),
-                               rounded(unit), "< 1", "–"},
-                              false});
-    else if (!s.delta_at_scale.empty())
-        add("largest δ for these weights", s.largest_delta);
-    if (s.margin_delta && s.margin_delta->delta < s.largest_delta.delta)
-        add(fmt::format("largest δ with α {}", Suggestion::kMargin), *s.margin_delta);
-    if (s.best)
-        add("least Cvg", *s.best);
-    else
-        table.rows.push_back({{"least Cvg below B", "none", "none", "", ""}, false});
-    const auto range = [&](const std::string& label, const std::string& delta,
-                           const std::string& lambda) {
-        table.rows.push_back({{label, delta, lambda, "< 1", ""}, false});
-    };
-    range("all δ for these weights", interval_text(s.delta_at_scale, 1), rounded(unit));
-    range("all " + name + " for this δ", rounded(s.now.delta),
-          interval_text(s.scale_at_delta, unit));
-    range("all " + name + " for δ = 1", "1", interval_text(s.scale_at_one, unit));
-    return table;
-}
-
 std::vector<KeyFigure> key_figures_of(const Certificate& c) {
-    const char* const set = c.spec.activation == Activation::hard ? "eq. ht1" : "eq. to10";
-    return {{"Verdict", std::string(to_string(c.verdict)), "", ""},
-            {"α", rounded(alpha(c.basis())), "", fmt::format("{} asks for less than 1", set)},
-            {"Bound after the last layer", rounded(c.bound.error.back()), "",
-             fmt::format("signals are up to B = {} long", rounded(c.terms.B))},
-            {"Largest error measured", rounded(c.measured.back().error), "",
-             fmt::format("of {} signals", grouped(c.signals))}};
+    std::vector<KeyFigure> figures;
+    for (const Answer& a : answers(c))
+        if (!a.figure.empty()) figures.push_back({a.question, a.figure, "", a.answer});
+    return figures;
+}
+
+std::string title_of(const Certificate& c) {
+    const char* said = "No guarantee for";
+    switch (c.verdict) {
+        case Verdict::guaranteed:
+            said = "What is guaranteed of";
+            break;
+        case Verdict::on_supports:
+            said = "What is guaranteed in part of";
+            break;
+        case Verdict::on_data:
+        case Verdict::none:
+            break;
+    }
+    return fmt::format("{} a {} network of {} layers", said, to_string(c.spec.weights),
+                       c.spec.layers);
+}
+
+std::string theorem_note(const Certificate& c) {
+    const TheoremInputs& used = c.theorem->used;
+    return fmt::format(
+        "Theorem 1 of the paper bounds the local Rademacher complexity, a scale to compare models "
+        "by. Its value is {}, with N = {}, r = {}, t = {}, ln Γ(N) = {}, B_θ = {} and factors {}, "
+        "{}, {} on C1, C2, C3.",
+        rounded(c.theorem->value), rounded(used.N), rounded(used.r), rounded(used.t),
+        rounded(used.log_gamma), rounded(used.b_theta), rounded(used.c1), rounded(used.c2),
+        rounded(used.c3));
 }
 
 }  // namespace
 
 Figure spectral_figure(const Certificate& c) {
-    Figure figure{"Spectral terms", layers_plot("f", Axis::Scale::linear), {}};
+    Figure figure{
+        "Share of the error that a layer passes on", layers_plot("f", Axis::Scale::linear), {}};
     figure.plot.y.min = 0;
     figure.plot.series.push_back(by_layer("f_k", numbers(c.terms.layers, &LayerTerms::f), 0));
-    if (c.spec.activation == Activation::soft)
+    if (weight_set(c.spec.activation) == WeightSet::soft)
         figure.plot.series.push_back(by_layer("f_k + µ_k s", soft_terms(c), 1));
     if (c.all)
         figure.plot.series.push_back(by_layer("f_k, bound for all supports",
                                               numbers(c.all->terms.layers, &LayerTerms::f), 2));
     figure.plot.lines.push_back({ReferenceLine::Direction::horizontal, 1, "1"});
     figure.caption =
-        c.spec.activation == Activation::soft
-            ? "The set of eq. to10 needs f_k + µ_k s below 1 in every layer, that of ht1 f_k."
-            : "The set of eq. ht1 needs f_k below 1 in every layer.";
+        weight_set(c.spec.activation) == WeightSet::soft
+            ? "Errors provably shrink where f_k + µ_k s is below 1 in every layer (eq. to10 of the "
+              "paper; f_k alone is eq. ht1)."
+            : "Errors provably shrink where f_k is below 1 in every layer (eq. ht1 of the paper).";
     return figure;
 }
 
@@ -181,38 +154,33 @@ std::string certificate_report(const CertificateReport& report) {
         fmt::format("{} update", to_string(c.spec.update)),
         fmt::format("δ = {}", rounded(c.spec.delta)),
         c.gram ? "Gram form" : "sensing-matrix form"};
-    Page page(
-        "pibinn certificate",
-        fmt::format("{} {}", c.verdict == Verdict::none ? "No guarantee for a" : "What holds for a",
-                    to_string(c.spec.weights)) +
-            fmt::format(" network of {} layers", c.spec.layers),
-        facts);
-    page.paragraph(report.model);
-    page.paragraph(report.source);
+    Page page("pibinn certificate", title_of(c), facts);
     page.key_figures(key_figures_of(c));
-    page.section("Why", c.why + ".");
+    page.section("In plain words");
+    for (const Answer& a : answers(c))
+        if (a.figure.empty()) page.paragraph(a.question + ": " + a.answer + ".");
     page.section("Layer by layer");
-    std::vector<Figure> figures{spectral_figure(c), error_figure(c), threshold_figure(c)};
+    std::vector<Figure> figures{error_figure(c), threshold_figure(c), spectral_figure(c)};
     if (c.response) figures.push_back(response_figure(c));
     page.figures(figures);
     page.table(layer_table(c));
-    if (c.theorem)
-        page.section(
-            "Theorem 1",
-            fmt::format("The bound on the local Rademacher complexity has the form "
-                        "of Theorem 1 and the value {}, with N = {}, r = {}, t = "
-                        "{}, ln Γ(N) = {}, B_θ = {} and factors {}, {}, {} on C1, C2, C3, "
-                        "{}.",
-                        rounded(c.theorem->value), rounded(c.theorem->used.N),
-                        rounded(c.theorem->used.r), rounded(c.theorem->used.t),
-                        rounded(c.theorem->used.log_gamma), rounded(c.theorem->used.b_theta),
-                        rounded(c.theorem->used.c1), rounded(c.theorem->used.c2),
-                        rounded(c.theorem->used.c3), c.assumptions_text()));
+    page.table(notation_table(c));
+    page.section("Stability and sensitivity",
+                 c.response
+                     ? response_condition(c)
+                     : "Stability, sensitivity and Theorem 1 are for the plain update only.");
+    if (c.response) {
+        page.table(response_table(c));
+        page.paragraph(theorem_note(c));
+    }
+    page.section("In the terms of the paper", fmt::format("{}: {}.", to_string(c.verdict), c.why));
+    page.table(set_table(c));
     if (report.suggestion) {
         page.section("Into the set",
-                     "Which δ and scale of the same signs give α below 1, and what "
-                     "the paper's Cvg then promises after the last layer.");
-        page.table(suggestion_table(*report.suggestion, c.scale));
+                     "Which delta and scale of the same signs give alpha below 1, and what the "
+                     "paper's Cvg then promises after the last layer. " +
+                         suggestion_note(*report.suggestion));
+        page.table(suggestion_table(*report.suggestion));
     }
     if (!report.command.empty()) {
         page.section("How it was made");

@@ -12,8 +12,6 @@ namespace pibinn {
 
 /// All that the page of a certificate tells.
 struct CertificateReport {
-    std::string model;   ///< a line on the model
-    std::string source;  ///< a line on the signals and supports
     Certificate certificate;
     std::optional<Suggestion> suggestion;
     std::string command;  ///< that makes this certificate again

@@ -11,6 +11,10 @@ constexpr std::array kKeys{
     FieldKey{"ArrayProblem::noise_std", "problem.noise_std"},
     FieldKey{"ArrayProblem::test", "problem.test"},
     FieldKey{"ArrayProblem::train", "problem.train"},
+    FieldKey{"CertificateInput::samples", "--samples"},
+    FieldKey{"CertificateInput::signals", "--signals x.npy"},
+    FieldKey{"CertificateInput::size", "--size 5"},
+    FieldKey{"CertificateInput::support", "--support 1,5,9"},
     FieldKey{"NetworkSpec::architecture = Architecture::unrolled",
              "model.architecture = \"unrolled\""},
     FieldKey{"NetworkSpec::layers", "model.layers"},
@@ -36,6 +40,8 @@ constexpr std::array kKeys{
     FieldKey{"SensingSpec::m", "problem.m"},
     FieldKey{"SensingSpec::structure = StructureKind::dense", "problem.structure = \"dense\""},
     FieldKey{"SignalDomain::normalize = Normalize::none", "problem.normalize = \"none\""},
+    FieldKey{"SparsePrior::support", "problem.support"},
+    FieldKey{"Stage::alpha", "the key 'alpha' of a stage"},
 };
 
 }  // namespace

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+
+#include "spectral/alpha.hpp"
 
 namespace pibinn {
 
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 double root(std::size_t s) { return std::sqrt(static_cast<double>(s)); }
 
@@ -47,8 +46,40 @@ double threshold_needed(const BoundInputs& in, const LayerTerms& layer, const Mo
         return layer.leak * now.v + layer.column * (in.noise + now.carried) + in.threshold_radius;
     // Outside S z_i = -W_i^T r, and theta mean|r| >= theta ||r|| / m. Without noise r lies in the
     // range of A_S.
-    return static_cast<double>(in.most_rows) * (in.noise > 0 ? layer.column : layer.shadow) +
+    return static_cast<double>(in.most_rows) *
+               (in.noise > 0 ? layer.column : layer.projected_leak) +
            in.threshold_radius;
+}
+
+/// Whether a threshold provably keeps entries outside S at zero. `soft` maps |z| = theta to zero,
+/// `hard` keeps it.
+bool keeps_support(WeightSet set, double theta, double needed) {
+    switch (set) {
+        case WeightSet::soft:
+            return theta >= needed;
+        case WeightSet::hard:
+            return theta > needed;
+    }
+    return false;
+}
+
+/// How far the activation itself can jump: |H(z) - H(z')| <= |z - z'| + theta on each of s entries
+/// for `hard`. `soft` is non-expansive.
+double jump_of(const BoundInputs& in, double theta) {
+    switch (weight_set(in.activation)) {
+        case WeightSet::soft:
+            return 0;
+        case WeightSet::hard:
+            return (theta + in.threshold_radius) * root(in.s);
+    }
+    return 0;
+}
+
+double largest_alpha(const BoundInputs& in, WeightSet set) {
+    double most = 0;
+    for (const LayerTerms& layer : in.layers)
+        most = std::max(most, alpha(set, layer.f, layer.mu, in.s));
+    return most;
 }
 
 /// prod f_j over j = i + 1 .. k for all i <= k, in row k - 1 and column i - 1.
@@ -78,8 +109,8 @@ BoundInputs inflated(const BoundInputs& in) {
         layer.mu += column_drift;
         layer.weight += eta;
         layer.column += eta;
-        if (rho > 0) layer.shadow = layer.column;  // the range of A'_S is another
-        if (eta > 0) layer.shadow = std::min(layer.shadow + eta, layer.column);
+        if (rho > 0) layer.projected_leak = layer.column;  // the range of A'_S is another
+        if (eta > 0) layer.projected_leak = std::min(layer.projected_leak + eta, layer.column);
     }
     out.operator_norm += rho;
     out.operator_radius = 0;
@@ -87,24 +118,14 @@ BoundInputs inflated(const BoundInputs& in) {
     return out;
 }
 
-double alpha_hard(const BoundInputs& in) {
-    double most = 0;
-    for (const LayerTerms& layer : in.layers) most = std::max(most, layer.f);
-    return most;
-}
+double alpha_hard(const BoundInputs& in) { return largest_alpha(in, WeightSet::hard); }
 
-double alpha_soft(const BoundInputs& in) {
-    double most = 0;
-    for (const LayerTerms& layer : in.layers)
-        most = std::max(most, layer.f + layer.mu * static_cast<double>(in.s));
-    return most;
-}
+double alpha_soft(const BoundInputs& in) { return largest_alpha(in, WeightSet::soft); }
 
-double alpha(const BoundInputs& in) {
-    return in.activation == Activation::hard ? alpha_hard(in) : alpha_soft(in);
-}
+double alpha(const BoundInputs& in) { return largest_alpha(in, weight_set(in.activation)); }
 
 ErrorBound error_bound(const BoundInputs& in, const Responses& responses) {
+    const WeightSet set = weight_set(in.activation);
     ErrorBound bound;
     std::vector<double> sources;
     double residual = 0;
@@ -113,9 +134,7 @@ ErrorBound error_bound(const BoundInputs& in, const Responses& responses) {
         const Motion now = motion(in, k, bound.error, residual);
         residual = now.residual;
         const double needed = threshold_needed(in, layer, now);
-        const bool safe =
-            !in.outside ||
-            (in.activation == Activation::hard ? layer.theta > needed : layer.theta >= needed);
+        const bool safe = !in.outside || keeps_support(set, layer.theta, needed);
         if (!safe && bound.first_leak == 0) bound.first_leak = k;
         bound.theta_needed.push_back(needed);
 
@@ -135,10 +154,7 @@ ErrorBound error_bound(const BoundInputs& in, const Responses& responses) {
 std::vector<double> cvg(const BoundInputs& in) {
     const double a = alpha(in);
     std::vector<double> bound;
-    for (std::size_t k = 1; k <= in.layers.size(); ++k)
-        bound.push_back(a < 1 ? std::pow(a, static_cast<double>(k)) * in.B +
-                                    std::abs(1 - in.delta) / (1 - a) * in.B
-                              : kInfinity);
+    for (std::size_t k = 1; k <= in.layers.size(); ++k) bound.push_back(cvg(a, in.delta, in.B, k));
     return bound;
 }
 
@@ -173,8 +189,7 @@ ResponseBounds response_bounds(const BoundInputs& in, const ErrorBound& error) {
             const double prod = product(k, i);
             stab_q += from.weight * (i == 0 ? 0.0 : out.zeta[i - 1]) * prod;
             stab_b += from.weight * prod;
-            if (in.activation == Activation::hard)
-                jump += (from.theta + in.threshold_radius) * root(in.s) * prod;
+            jump += jump_of(in, from.theta) * prod;
             if (i < k) extra += 2 * root(in.s) * asked.theta[i] * prod;
             out.sens_w(k, i) = (in.operator_norm * error.before(i, in.B) + in.noise) * prod;
             out.sens_theta(k, i) = root(in.s) * prod;

@@ -8,8 +8,9 @@
 
 #include "core/fingerprint.hpp"
 #include "pibinn/error.hpp"
-#include "theory/part_data.hpp"
-#include "theory/spectral.hpp"
+#include "theory/block_data.hpp"
+#include "theory/companion.hpp"
+#include "theory/spectral_terms.hpp"
 #include "theory/verdict.hpp"
 
 namespace pibinn {
@@ -34,14 +35,14 @@ void check_options(const CertificateOptions& options) {
 }
 
 /// Definition of the Gram form: A_S = Q[S, S], symmetric positive definite, with its own r and L.
-void enter_gram_form(const std::vector<PartNetwork>& networks, const PartData& data,
+void enter_gram_form(const std::vector<BlockNetwork>& networks, const BlockData& data,
                      SpectralTerms& terms) {
     if (data.supports.size() != 1)
         fail_usage(
             fmt::format("the Gram form has one support, the signals have {}", data.supports.size()),
-            "give --support");
+            "give CertificateInput::support");
     const Support& support = data.supports.front();
-    const PartNetwork& network = networks[support.block];
+    const BlockNetwork& network = networks[support.block];
     const std::size_t s = support.entries.size();
     if (network.m() != s)
         fail_input(fmt::format("the Gram form needs an operator Q[S, :] of {} rows, got {}", s,
@@ -60,9 +61,9 @@ void enter_gram_form(const std::vector<PartNetwork>& networks, const PartData& d
     terms.L = eigen.eigenvalues().maxCoeff();
 }
 
-BoundInputs bound_inputs(const Model& model, const std::vector<PartNetwork>& networks,
-                         const PartData& data, const SpectralTerms& terms, std::size_t s,
-                         const CertificateOptions& options) {
+BoundInputs bound_inputs(const Model& model, const std::vector<BlockNetwork>& networks,
+                         const BlockData& data, const SpectralTerms& terms, std::size_t s,
+                         const CertificateOptions& options, double B) {
     BoundInputs in;
     in.activation = model.spec.activation;
     in.update = model.spec.update;
@@ -70,11 +71,11 @@ BoundInputs bound_inputs(const Model& model, const std::vector<PartNetwork>& net
     in.s = s;
     in.outside = terms.outside;
     in.least_rows = in.most_rows = networks.front().m();
-    for (const PartNetwork& network : networks) {
+    for (const BlockNetwork& network : networks) {
         in.least_rows = std::min(in.least_rows, network.m());
         in.most_rows = std::max(in.most_rows, network.m());
     }
-    in.B = options.B > 0 ? options.B : data.norm;
+    in.B = B > 0 ? B : data.norm;
     // A signal scaled to length B may be longer by rounding.
     if (data.norm > in.B * (1 + 1e-6))
         fail_input(fmt::format("a signal has norm {:.6g}, over B = {:.6g}", data.norm, in.B),
@@ -105,18 +106,32 @@ TheoremInputs with_defaults(TheoremInputs inputs, const Certificate& c, double r
     return inputs;
 }
 
+std::string network_line(const Model& model) {
+    const Structure& s = model.op.structure();
+    const std::string repeat =
+        s.kind() == StructureKind::repeated ? fmt::format(" x {}", s.repeat()) : "";
+    return fmt::format(
+        "{} layers of {} weights on a {}{} operator of {} x {}, {} activation, {} "
+        "update, delta {:.4g}",
+        model.spec.layers, to_string(model.spec.weights), to_string(s.kind()), repeat, s.rows(),
+        s.cols(), to_string(model.spec.activation), to_string(model.spec.update), model.spec.delta);
+}
+
 }  // namespace
 
 Certificate certify(const Model& model, const CertificateInput& input,
                     const CertificateOptions& options, ThreadPool& pool) {
     check_options(options);
-    const std::vector<PartNetwork> networks = part_networks(model);
-    const PartData data = split_signals(model, networks, input);
+    const std::vector<BlockNetwork> networks = block_networks(model);
+    const CertifiedSignals signals = certified_signals(model, input, options.B, pool);
+    const BlockData data = split_signals(model, networks, signals);
     SpectralTerms terms = spectral_terms(networks, data.supports, pool);
     if (options.gram) enter_gram_form(networks, data, terms);
 
     Certificate c;
     c.spec = model.spec;
+    c.network = network_line(model);
+    c.source = signals.source;
     c.gram = options.gram;
     c.scale = model.scale();
     c.weights_hash = weights_hash(model);
@@ -130,18 +145,17 @@ Certificate certify(const Model& model, const CertificateInput& input,
     c.weight_radius = options.weight_radius;
     c.threshold_radius = options.threshold_radius;
     c.measured_noise = data.noise;
-    c.terms = bound_inputs(model, networks, data, terms, data.largest, options);
-    const std::vector<Block> blocks = blocks_of(model.op.structure());
+    c.terms = bound_inputs(model, networks, data, terms, data.largest, options, signals.B);
     for (const std::size_t i : terms.worst) {
         c.worst.push_back(data.supports[i].entries);
         for (std::uint32_t& entry : c.worst.back())
-            entry += static_cast<std::uint32_t>(blocks[data.supports[i].block].col);
+            entry += static_cast<std::uint32_t>(networks[data.supports[i].block].block.col);
     }
-    if (input.size > 0) {
+    if (signals.size > 0) {
         AllSupports all;
-        all.size = input.size;
+        all.size = signals.size;
         all.terms = bound_inputs(model, networks, data, terms_of_all_supports(networks, all.size),
-                                 all.size, options);
+                                 all.size, options, signals.B);
         all.bound = error_bound(all.terms);
         c.over_all = proves(all.terms, all.bound);
         c.all = std::move(all);
@@ -175,6 +189,18 @@ Certificate certify(const Model& model, const CertificateInput& input,
     }
     judge(c);
     return c;
+}
+
+Certificate certify(const Model& model, const CertificateInput& input,
+                    const CertificateOptions& options) {
+    ThreadPool pool;
+    return certify(model, input, options, pool);
+}
+
+Certificate certify(const Model& model, const Batch& signals) {
+    CertificateInput input;
+    input.signals = signals;
+    return certify(model, input);
 }
 
 std::string weights_hash(const Model& model) {

@@ -2,6 +2,8 @@
 
 #include <functional>
 
+#include <nlohmann/json.hpp>
+
 namespace pibinn {
 
 namespace {
@@ -62,6 +64,27 @@ ordered_json interval_json(const Interval& interval, double scale) {
     return {interval.low * scale, interval.high * scale};
 }
 
+ordered_json source_json(const CertificateSource& s) {
+    ordered_json out = ordered_json::object();
+    if (s.samples == 0) {
+        out["signals"] = s.signals;
+        if (!s.measurements.empty()) out["measurements"] = s.measurements;
+        return out;
+    }
+    if (s.size)
+        out["size"] = *s.size;
+    else
+        out["support"] = s.support;
+    out["samples"] = s.samples;
+    out["seed"] = s.seed;
+    return out;
+}
+
+// Names of files need not be UTF-8; JSON must be.
+std::string dump(const ordered_json& json) {
+    return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
 }  // namespace
 
 ordered_json to_json(const Certificate& c) {
@@ -77,6 +100,7 @@ ordered_json to_json(const Certificate& c) {
         {"guarantee", c.verdict == Verdict::guaranteed},
         {"verdict", to_string(c.verdict)},
         {"why", c.why},
+        {"failed", c.failed},
         {"bounds_for", c.supports_text()},
         {"sampled", c.all && !c.over_all},
         {"operator_radius", c.operator_radius},
@@ -107,6 +131,9 @@ ordered_json to_json(const Certificate& c) {
         {"bound_asked", c.asked.error},
         {"measured_error", list(c.measured, &MeasuredLayer::error)},
         {"measured_rms_error", list(c.measured, &MeasuredLayer::rms_error)},
+        {"measured_relative_error", list(c.measured, &MeasuredLayer::relative_error)},
+        {"measured_median_error", list(c.measured, &MeasuredLayer::median_error)},
+        {"measured_median_relative_error", list(c.measured, &MeasuredLayer::median_relative_error)},
         {"leaks", list(c.measured, &MeasuredLayer::leaks)},
         {"misses", list(c.measured, &MeasuredLayer::misses)},
         {"worst_support", c.worst}};
@@ -134,10 +161,12 @@ ordered_json to_json(const Certificate& c) {
     }
     if (c.theorem) out["theorem_1"] = theorem_json(*c.theorem, c.proves_errors());
     out["weights_hash"] = c.weights_hash;
+    out["source"] = source_json(c.source);
     return out;
 }
 
-ordered_json to_json(const Suggestion& s, double scale) {
+ordered_json to_json(const Suggestion& s) {
+    const double scale = s.unit();
     return {{"now", point_json(s.now, scale)},
             {"delta_at_scale", interval_json(s.delta_at_scale, 1)},
             {"scale_at_delta", interval_json(s.scale_at_delta, scale)},
@@ -148,6 +177,30 @@ ordered_json to_json(const Suggestion& s, double scale) {
             {"margin", Suggestion::kMargin},
             {"margin_delta", s.margin_delta ? point_json(*s.margin_delta, scale) : ordered_json()},
             {"best", s.best ? point_json(*s.best, scale) : ordered_json()}};
+}
+
+std::string Certificate::json() const { return dump(to_json(*this)); }
+std::string Suggestion::json() const { return dump(to_json(*this)); }
+
+void attach_certificate(Model& model, const Certificate& certificate) {
+    model.metadata[kCertificateKey] =
+        to_json(certificate).dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+std::optional<AttachedCertificate> attached_certificate(const Model& model) {
+    const auto found = model.metadata.find(kCertificateKey);
+    if (found == model.metadata.end()) return {};
+    const auto json = nlohmann::json::parse(found->second, nullptr, false);
+    const auto word = [&](const char* key) {
+        return json.is_object() && json.contains(key) && json[key].is_string()
+                   ? json[key].get<std::string>()
+                   : std::string();
+    };
+    AttachedCertificate attached;
+    attached.matches = word("weights_hash") == weights_hash(model);
+    attached.verdict = word("verdict");
+    attached.why = word("why");
+    return attached;
 }
 
 }  // namespace pibinn

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "pibinn/certificate.hpp"
 #include "pibinn/suggest.hpp"
@@ -9,9 +9,9 @@ namespace pibinn {
 
 /// Every number of a certificate, lists by layer; what is infinite becomes null.
 nlohmann::ordered_json to_json(const Certificate& certificate);
-nlohmann::ordered_json to_json(const Suggestion& suggestion, double scale);
+nlohmann::ordered_json to_json(const Suggestion& suggestion);
 
-/// Where a model carries its certificate (`certify --attach`).
+/// Where a model carries its certificate.
 inline constexpr const char* kCertificateKey = "pibinn.certificate";
 
 }  // namespace pibinn

@@ -1,10 +1,13 @@
 #include "theory/verdict.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
 #include "core/names.hpp"
+#include "core/numbers.hpp"
+#include "spectral/alpha.hpp"
 
 namespace pibinn {
 
@@ -26,11 +29,9 @@ std::string first_leak(const std::vector<MeasuredLayer>& measured, std::size_t s
 
 /// The first layer that makes alpha reach 1; 0 for none.
 std::size_t first_over_one(const BoundInputs& in) {
-    for (std::size_t k = 0; k < in.layers.size(); ++k) {
-        const double extra =
-            in.activation == Activation::hard ? 0.0 : in.layers[k].mu * static_cast<double>(in.s);
-        if (!(in.layers[k].f + extra < 1)) return k + 1;
-    }
+    const WeightSet set = weight_set(in.activation);
+    for (std::size_t k = 0; k < in.layers.size(); ++k)
+        if (!(alpha(set, in.layers[k].f, in.layers[k].mu, in.s) < 1)) return k + 1;
     return 0;
 }
 
@@ -43,7 +44,34 @@ std::string gap(const BoundInputs& in, const ErrorBound& bound) {
                        layer, in.layers[layer - 1].theta, bound.theta_needed[layer - 1]);
 }
 
-/// Everything that a proof speaks of.
+/// The same for an engineer: what may happen, and what would rule it out.
+std::string gap_in_words(const BoundInputs& in, const ErrorBound& bound) {
+    if (const std::size_t layer = first_over_one(in); layer > 0) {
+        const LayerTerms& terms = in.layers[layer - 1];
+        const double passed = 100 * alpha(weight_set(in.activation), terms.f, terms.mu, in.s);
+        return fmt::format(
+            "layer {} may pass on {:.0f} % of the error before it; errors provably shrink only "
+            "below 100 %",
+            layer, std::ceil(passed));
+    }
+    const std::size_t layer = bound.first_leak;
+    return fmt::format(
+        "the threshold of layer {} is {:.4g}; to prove that entries that are zero in the signal "
+        "stay zero it must be {:.4g}",
+        layer, in.layers[layer - 1].theta, bound.theta_needed[layer - 1]);
+}
+
+std::string leak_in_words(const Certificate& c) {
+    for (std::size_t k = 0; k < c.measured.size(); ++k)
+        if (c.measured[k].leaks > 0)
+            return fmt::format(
+                "layer {} switched on entries that are zero in the signal, in {} of {} signals",
+                k + 1, grouped(c.measured[k].leaks), grouped(c.signals));
+    return {};
+}
+
+}  // namespace
+
 std::string class_text(const Certificate& c) {
     std::string text = fmt::format("every signal up to B = {:.4g} long on {}, noise up to {:.4g}",
                                    c.terms.B, c.supports_text(), c.terms.noise);
@@ -53,6 +81,8 @@ std::string class_text(const Certificate& c) {
         if (radius > 0) text += fmt::format(", {} within {:.4g}", name, radius);
     return text;
 }
+
+namespace {
 
 /// More is asked for than the one network and the noise that were run.
 bool asks_for_more_than_was_run(const Certificate& c) {
@@ -76,6 +106,8 @@ ProvenChanges proven_changes(const Certificate& c) {
 void judge_without_proof(Certificate& c) {
     const std::string leak = first_leak(c.measured, c.signals);
     c.verdict = Verdict::none;
+    c.failed.push_back(gap_in_words(c.terms, c.bound));
+    if (!leak.empty()) c.failed.push_back(leak_in_words(c));
     if (first_over_one(c.terms) > 0) {
         c.why = gap(c.terms, c.bound) + " over " + c.supports_text();
         if (!leak.empty()) c.why += "; " + leak;
@@ -90,13 +122,17 @@ void judge_without_proof(Certificate& c) {
         "alpha = {:.4g} < 1, and no layer lit up an entry outside the support of any of {} "
         "signals; for other signals {}",
         c.alpha, c.signals, gap(c.terms, c.bound));
-    if (asks_for_more_than_was_run(c))
+    if (asks_for_more_than_was_run(c)) {
+        c.failed.push_back(
+            "the signals were run with the network and the noise as they are, which says nothing "
+            "of the noise and the radii asked for");
         c.why += fmt::format(
             "; seen for the nominal network and the measured noise (up to {:.4g}) only, which says "
             "nothing of the noise and the radii asked for",
             c.measured_noise);
-    else
+    } else {
         c.verdict = Verdict::on_data;
+    }
 }
 
 }  // namespace
@@ -130,9 +166,12 @@ void judge(Certificate& c) {
             "alpha = {:.4g} < 1, and every threshold is at least what keeps all entries outside "
             "the support at zero: for {}",
             alpha(c.basis()), class_text(c));
-        if (drawn)
+        if (drawn) {
+            c.failed.push_back(fmt::format("not for all supports of {} entries: {}", c.all->size,
+                                           gap_in_words(c.all->terms, c.all->bound)));
             c.why += fmt::format("; not proven for all supports of that size: {}",
                                  gap(c.all->terms, c.all->bound));
+        }
         c.proven = proven_changes(c);
     } else {
         judge_without_proof(c);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "pibinn/certificate.hpp"
 
 namespace pibinn {
@@ -7,7 +9,10 @@ namespace pibinn {
 /// alpha < 1, and no layer can light up an entry outside the support.
 bool proves(const BoundInputs& terms, const ErrorBound& bound);
 
-/// Fills in the verdict, its reasons, and where the response bounds are proven.
+/// Every signal that a proof speaks of, in words.
+std::string class_text(const Certificate& certificate);
+
+/// Fills in the verdict, its reasons, what failed, and where the response bounds are proven.
 void judge(Certificate& certificate);
 
 }  // namespace pibinn

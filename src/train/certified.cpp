@@ -7,6 +7,10 @@
 #include <fmt/format.h>
 
 #include "pibinn/error.hpp"
+#include "spectral/coherence.hpp"
+#include "spectral/convex_min.hpp"
+#include "spectral/spectral_norm.hpp"
+#include "spectral/step_matrix.hpp"
 
 namespace pibinn {
 
@@ -17,6 +21,8 @@ using Eigen::MatrixXd;
 
 // Every batch looks at all of them.
 constexpr std::size_t kMostSupports = 256;
+// Of the factor, which ends as float32.
+constexpr double kTolerance = 1e-12;
 
 using Links = Eigen::Map<const Eigen::MatrixXf>;
 
@@ -24,31 +30,11 @@ Links block_links(const Block& b, std::span<const float> links) {
     return {links.data() + b.first_link, static_cast<Index>(b.rows), static_cast<Index>(b.cols)};
 }
 
-MatrixXd step(const MatrixXd& gram, double delta, double factor) {
-    MatrixXd out = -factor * gram;
-    out.diagonal().array() += delta;
-    return out;
-}
-
-double norm(const MatrixXd& matrix) {
-    return Eigen::JacobiSVD<MatrixXd>(matrix).singularValues()[0];
-}
-
-/// The largest |W_i^T A_j|, i != j, of a block.
-struct Coherence {
-    double mu = 0;
-    Index i = 0, j = 0;
-    double sign = 1;
-};
-
-Coherence coherence(const Links& w, const Links& a) {
-    const Eigen::MatrixXf g = w.transpose() * a;
-    Coherence out;
-    for (Index j = 0; j < g.cols(); ++j)
-        for (Index i = 0; i < g.rows(); ++i)
-            if (i != j && std::abs(double{g(i, j)}) > out.mu)
-                out = {std::abs(double{g(i, j)}), i, j, g(i, j) < 0 ? -1.0 : 1.0};
-    return out;
+/// Of a block, in float32 as the links are.
+Coherence block_coherence(const Block& b, std::span<const float> weights,
+                          std::span<const float> op) {
+    const Eigen::MatrixXf gram = block_links(b, weights).transpose() * block_links(b, op);
+    return coherence(gram);
 }
 
 }  // namespace
@@ -61,9 +47,9 @@ CertifiedSet::CertifiedSet(const Problem& problem, const NetworkSpec& spec)
     : spec_(spec), op_(problem.op) {
     const Structure& s = op_.structure();
     if (spec.architecture != Architecture::unrolled || s.kind() == StructureKind::mask ||
-        spec.activation == Activation::relu)
+        !is_certifiable(spec.activation))
         fail_usage(
-            "the key 'alpha' of a stage is for unrolled networks on dense, repeated or "
+            "Stage::alpha is for unrolled networks on dense, repeated or "
             "blocks operators with activation soft or hard",
             "remove it");
     std::set<Place> places;
@@ -81,8 +67,9 @@ CertifiedSet::CertifiedSet(const Problem& problem, const NetworkSpec& spec)
                     fail_usage(fmt::format("the training signals have over {} supports, more than "
                                            "alpha can be kept on",
                                            kMostSupports),
-                               "remove alpha from the stage, or set problem.support");
+                               "remove Stage::alpha, or set SparsePrior::support");
             }
+    set_ = weight_set(spec.activation);
     places_.assign(places.begin(), places.end());
     for (const Place& place : places_) {
         a_.push_back(columns(place, op_.values()));
@@ -98,57 +85,38 @@ MatrixXd CertifiedSet::columns(const Place& place, std::span<const float> links)
     return out;
 }
 
-CertifiedSet::Terms CertifiedSet::terms(std::span<const float> weights) const {
-    Terms out;
+AlphaTerms CertifiedSet::terms(std::span<const float> weights) const {
+    AlphaTerms out;
     for (std::size_t p = 0; p < places_.size(); ++p)
         out.grams.push_back(columns(places_[p], weights).transpose() * a_[p]);
-    if (spec_.activation == Activation::soft)
+    if (set_ == WeightSet::soft)
         for (const Block& b : op_.structure().diagonal())
             out.extra = std::max(
-                out.extra, static_cast<double>(largest_) *
-                               coherence(block_links(b, weights), block_links(b, op_.values())).mu);
+                out.extra,
+                coherence_term(set_, block_coherence(b, weights, op_.values()).mu, largest_));
     return out;
-}
-
-double CertifiedSet::alpha(const Terms& terms, double factor) const {
-    double most = 0;
-    for (const MatrixXd& gram : terms.grams)
-        most = std::max(most, norm(step(gram, spec_.delta, factor)));
-    return most + factor * terms.extra;
 }
 
 double CertifiedSet::alpha(const ParameterStore& weights) const {
     double most = 0;
     for (std::size_t k = 1; k <= spec_.layers; ++k)
-        most = std::max(most, alpha(terms(weights.weights(k)), 1));
+        most = std::max(most, pibinn::alpha(terms(weights.weights(k)), spec_.delta));
     return most;
 }
 
-double CertifiedSet::factor(const std::vector<Terms>& layers, double target) const {
-    const auto at = [&](double factor) {
-        double most = 0;
-        for (const Terms& t : layers) most = std::max(most, alpha(t, factor));
-        return most;
-    };
+double CertifiedSet::factor(const std::vector<AlphaTerms>& layers, double target) const {
+    const auto at = [&](double factor) { return pibinn::alpha(layers, spec_.delta, factor); };
     if (at(1) <= target) return 1;
     // Convex in the factor: the least lies between 0 and where it has passed its value at 0.
-    double low = 0, high = 1;
+    double high = 1;
     while (at(high) < at(0) && high < 1e6) high *= 2;
-    for (int i = 0; i < 60; ++i) {
-        const double a = low + (high - low) / 3, b = high - (high - low) / 3;
-        (at(a) <= at(b) ? high : low) = at(a) <= at(b) ? b : a;
-    }
-    double inside = 0.5 * (low + high), outside = 1;
-    if (at(inside) > target) return 1;
-    for (int i = 0; i < 40; ++i) {
-        const double middle = 0.5 * (inside + outside);
-        (at(middle) <= target ? inside : outside) = middle;
-    }
-    return inside;
+    const double least = convex_min(at, 0, high, kTolerance);
+    if (at(least) > target) return 1;
+    return last_inside([&](double factor) { return at(factor) <= target; }, least, 1, kTolerance);
 }
 
 double CertifiedSet::factor(const ParameterStore& weights, double target) const {
-    std::vector<Terms> layers;
+    std::vector<AlphaTerms> layers;
     for (std::size_t k = 1; k <= spec_.layers; ++k) layers.push_back(terms(weights.weights(k)));
     return factor(layers, target);
 }
@@ -162,7 +130,7 @@ void CertifiedSet::add_coherence(std::span<const float> weights, double weight,
     const Block* worst = nullptr;
     Coherence most;
     for (const Block& b : op_.structure().diagonal()) {
-        const Coherence c = coherence(block_links(b, weights), block_links(b, op_.values()));
+        const Coherence c = block_coherence(b, weights, op_.values());
         if (c.mu <= most.mu) continue;
         most = c;
         worst = &b;
@@ -177,18 +145,19 @@ void CertifiedSet::add_coherence(std::span<const float> weights, double weight,
 void CertifiedSet::flip_signs(std::size_t layer, double target, ParameterStore& weights,
                               ParameterStore& latent) const {
     const auto w = weights.weights(layer);
-    Terms now = terms(w);
-    Slant slant = steepest(now);
-    while (alpha(now, 1) > target && factor({now}, target) == 1) {
+    AlphaTerms now = terms(w);
+    MinEigenpair lowest = min_eigenpair(now);
+    while (pibinn::alpha(now, spec_.delta) > target && factor({now}, target) == 1) {
         // Flipping w_ij adds -2 w_ij q_j (A_S q)_i to q^T W_S^T A_S q.
-        const Place& place = places_[slant.place];
-        const Eigen::VectorXd aq = a_[slant.place] * slant.q;
+        const Place& place = places_[lowest.place];
+        const Eigen::VectorXd aq = a_[lowest.place] * lowest.q;
         std::size_t best = 0;
         double gain = 0;
         for (std::size_t j = 0; j < place.entries.size(); ++j)
             for (std::size_t i = 0; i < place.block.rows; ++i) {
                 const std::size_t l = link(place, i, j);
-                const double g = -w[l] * slant.q[static_cast<Index>(j)] * aq[static_cast<Index>(i)];
+                const double g =
+                    -w[l] * lowest.q[static_cast<Index>(j)] * aq[static_cast<Index>(i)];
                 if (g <= gain) continue;
                 gain = g;
                 best = l;
@@ -196,21 +165,21 @@ void CertifiedSet::flip_signs(std::size_t layer, double target, ParameterStore& 
         if (gain == 0) return;
         w[best] = -w[best];
         now = terms(w);
-        const Slant after = steepest(now);
-        if (after.least <= slant.least) {
+        const MinEigenpair after = min_eigenpair(now);
+        if (after.least <= lowest.least) {
             w[best] = -w[best];
             return;
         }
         float& hidden = latent.weights(layer)[best];
         hidden = hidden == 0 ? w[best] : -hidden;
-        slant = after;
+        lowest = after;
     }
 }
 
-/// Near factor 0 the norm of delta I - factor G falls as fast as the least eigenvalue of G's
-/// symmetric part is large.
-CertifiedSet::Slant CertifiedSet::steepest(const Terms& terms) const {
-    Slant out;
+/// Near factor 0 the slope of the norm of delta I - factor G is minus the least eigenvalue of the
+/// symmetric part of G.
+CertifiedSet::MinEigenpair CertifiedSet::min_eigenpair(const AlphaTerms& terms) const {
+    MinEigenpair out;
     for (std::size_t p = 0; p < places_.size(); ++p) {
         const MatrixXd& g = terms.grams[p];
         const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(0.5 * (g + g.transpose()));
@@ -224,17 +193,17 @@ void CertifiedSet::add_penalty(const ParameterStore& weights, double target, dou
                                ParameterStore& gradient) const {
     for (std::size_t k = 1; k <= spec_.layers; ++k) {
         const std::span<const float> w = weights.weights(k);
-        const Terms t = terms(w);
+        const AlphaTerms t = terms(w);
         std::size_t worst = 0;
         double most = 0;
         for (std::size_t p = 0; p < places_.size(); ++p) {
-            const double f = norm(step(t.grams[p], spec_.delta, 1));
+            const double f = spectral_norm(step_matrix(t.grams[p], spec_.delta));
             if (f > most) worst = p;
             most = std::max(most, f);
         }
         if (most + t.extra <= target) continue;
         // f = u^T (delta I - W_S^T A_S) v, so that column j of W_S answers by -u_j A_S v.
-        const Eigen::JacobiSVD<MatrixXd> svd(step(t.grams[worst], spec_.delta, 1),
+        const Eigen::JacobiSVD<MatrixXd> svd(step_matrix(t.grams[worst], spec_.delta),
                                              Eigen::ComputeThinU | Eigen::ComputeThinV);
         const Eigen::VectorXd u = svd.matrixU().col(0), av = a_[worst] * svd.matrixV().col(0);
         const auto out = gradient.weights(k);
@@ -243,7 +212,7 @@ void CertifiedSet::add_penalty(const ParameterStore& weights, double target, dou
             for (std::size_t i = 0; i < place.block.rows; ++i)
                 out[link(place, i, j)] -= static_cast<float>(weight * u[static_cast<Index>(j)] *
                                                              av[static_cast<Index>(i)]);
-        if (spec_.activation == Activation::soft) add_coherence(w, weight, out);
+        if (set_ == WeightSet::soft) add_coherence(w, weight, out);
     }
 }
 

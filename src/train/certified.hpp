@@ -8,6 +8,7 @@
 #include "model/parameters.hpp"
 #include "pibinn/network_spec.hpp"
 #include "pibinn/problem.hpp"
+#include "spectral/alpha.hpp"
 
 namespace pibinn {
 
@@ -46,27 +47,23 @@ private:
                    std::pair(o.block.first_link, o.entries);
         }
     };
-    /// Of row i of column entries[j].
+    /// The link of row i of column entries[j].
     static std::size_t link(const Place& place, std::size_t i, std::size_t j);
-    struct Terms {
-        std::vector<Eigen::MatrixXd> grams;  ///< W_S^T A_S, a support each
-        double extra = 0;                    ///< mu s for `soft`
-    };
     Eigen::MatrixXd columns(const Place& place, std::span<const float> links) const;
-    Terms terms(std::span<const float> weights) const;
-    double alpha(const Terms& terms, double factor) const;
-    double factor(const std::vector<Terms>& layers, double target) const;
+    AlphaTerms terms(std::span<const float> weights) const;
+    double factor(const std::vector<AlphaTerms>& layers, double target) const;
     /// The least eigenvalue of the symmetric part of W_S^T A_S over all supports.
-    struct Slant {
+    struct MinEigenpair {
         std::size_t place = 0;
         double least = 0;
         Eigen::VectorXd q;
     };
-    Slant steepest(const Terms& terms) const;
+    MinEigenpair min_eigenpair(const AlphaTerms& terms) const;
     void add_coherence(std::span<const float> weights, double weight,
                        std::span<float> gradient) const;
 
     NetworkSpec spec_;
+    WeightSet set_ = WeightSet::hard;
     Operator op_;
     std::vector<Place> places_;
     std::vector<Eigen::MatrixXd> a_;  ///< A_S of every place

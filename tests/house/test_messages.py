@@ -5,7 +5,7 @@ import re
 from tree import ROOT, listed_files
 
 # Rooms whose messages name no flag and no key of the program.
-LIBRARY = ["core", "algebra", "problem", "data", "solvers"]
+LIBRARY = ["core", "algebra", "problem", "data", "solvers", "spectral", "theory"]
 
 ANY_STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 PROGRAM_WORD = re.compile(r"--[a-z]|\b(?:problem|model|train)\.[a-z]")

@@ -31,18 +31,18 @@ Model by_hand(std::size_t m, std::vector<float> a, std::vector<float> w,
 Certificate certify_first(const Model& model, const CertificateOptions& options = {}) {
     ThreadPool pool(1);
     CertificateInput input;
-    input.x = Batch(1, model.op.cols());
-    input.x(0, 0) = static_cast<float>(kB);
+    input.signals = Batch(1, model.op.cols());
+    input.signals(0, 0) = static_cast<float>(kB);
     return certify(model, input, options, pool);
 }
 
 /// What the layers do with that signal, measured by the network's own operator and off by `noise`.
-std::vector<Rows> layers_of(const PartNetwork& network, const Eigen::VectorXd& noise) {
+std::vector<Rows> layers_of(const BlockNetwork& network, const Eigen::VectorXd& noise) {
     Rows y = (kB * network.A.col(0) + noise).transpose();
     return run_layers(network, y);
 }
 
-std::vector<Rows> layers_of(const PartNetwork& network) {
+std::vector<Rows> layers_of(const BlockNetwork& network) {
     return layers_of(network, Eigen::VectorXd::Zero(network.A.rows()));
 }
 
@@ -56,7 +56,7 @@ std::vector<double> errors_of(const std::vector<Rows>& layers) {
     return out;
 }
 
-PartNetwork network_of(const Model& model) { return part_networks(model).front(); }
+BlockNetwork network_of(const Model& model) { return block_networks(model).front(); }
 
 void expect_equal(const std::vector<double>& measured, const std::vector<double>& bound) {
     ASSERT_EQ(measured.size(), bound.size());
@@ -85,7 +85,7 @@ TEST(Adversarial, NoiseAlongAnOuterColumnReachesTheThresholdNeeded) {
     options.noise = 0.25;
     const double needed = certify_first(model, options).bound.theta_needed[0];
     EXPECT_DOUBLE_EQ(needed, 0.25);
-    PartNetwork network = network_of(model);
+    BlockNetwork network = network_of(model);
     network.theta[0] = needed;
     EXPECT_EQ(layers_of(network, Eigen::Vector2d(0, 0.25))[0](0, 1), 0);
     network.theta[0] = 0.999 * needed;
@@ -99,7 +99,7 @@ TEST(Adversarial, OperatorsAndWeightsWithinTheirRadiusReachTheThresholdNeeded) {
         (of_operator ? options.operator_radius : options.weight_radius) = 0.125;
         const double needed = certify_first(model, options).bound.theta_needed[0];
         EXPECT_DOUBLE_EQ(needed, 0.125 * kB);
-        PartNetwork network = network_of(model);
+        BlockNetwork network = network_of(model);
         if (of_operator)
             network.A(1, 0) += 0.125;
         else
@@ -119,7 +119,7 @@ TEST(Adversarial, OperatorsAndWeightsWithinTheirRadiusReachTheErrorBound) {
     options.operator_radius = 0.125;
     options.weight_radius = 0.25;
     const Certificate c = certify_first(model, options);
-    PartNetwork network = network_of(model);
+    BlockNetwork network = network_of(model);
     network.A(0, 0) += 0.125;
     for (auto& w : network.W) w(0, 0) += 0.25;
     const auto errors = errors_of(layers_of(network));
@@ -135,7 +135,7 @@ TEST(Adversarial, ThresholdsWithinTheirRadiusReachTheErrorBound) {
     const Model model = by_hand(1, {1}, {0.5F});
     CertificateOptions options;
     options.threshold_radius = 0.0625;
-    PartNetwork network = network_of(model);
+    BlockNetwork network = network_of(model);
     for (double& theta : network.theta) theta += 0.0625;
     const auto errors = errors_of(layers_of(network));
     expect_equal(errors, certify_first(model, options).bound.error);
@@ -205,11 +205,11 @@ TEST(Adversarial, RankOneChangesStayUnderTheInflatedTermsAndPassTheBareOnes) {
             keep_support(model, input, options, pool);
             const Certificate wide = certify(model, input, options, pool);
             const Certificate bare = certify(model, input, {}, pool);
-            const auto networks = part_networks(model);
-            const PartData data = split_signals(model, networks, input);
+            const auto networks = block_networks(model);
+            const BlockData data = split_signals(model, networks, input);
             const Support& support = data.supports.front();
-            PartNetwork other = networks.front();
-            const Eigen::JacobiSVD<Eigen::MatrixXd> svd(step_matrix(other, 0, support),
+            BlockNetwork other = networks.front();
+            const Eigen::JacobiSVD<Eigen::MatrixXd> svd(step_on_support(other, 0, support),
                                                         Eigen::ComputeThinU | Eigen::ComputeThinV);
             const Eigen::VectorXd p = svd.matrixU().col(0), q = svd.matrixV().col(0);
             const Eigen::VectorXd along = of_operator
@@ -220,7 +220,7 @@ TEST(Adversarial, RankOneChangesStayUnderTheInflatedTermsAndPassTheBareOnes) {
                 (of_operator ? other.A : other.W[0]).col(support.entries[j]) -=
                     radius * along.normalized() * (of_operator ? q : p)[at];
             }
-            const double f = spectral_norm(step_matrix(other, 0, support));
+            const double f = spectral_norm(step_on_support(other, 0, support));
             EXPECT_LE(f, wide.terms.layers[0].f * (1 + 1e-12)) << c.seed;
             EXPECT_GT(f, bare.terms.layers[0].f + 0.9 * radius * along.norm()) << c.seed;
             const Rows& x = data.blocks.front().x;

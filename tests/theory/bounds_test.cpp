@@ -23,8 +23,8 @@ Model one_entry(double delta, double gain, double theta, Activation activation =
 
 CertificateInput one_signal(float value) {
     CertificateInput input;
-    input.x = Batch(1, 1);
-    input.x(0, 0) = value;
+    input.signals = Batch(1, 1);
+    input.signals(0, 0) = value;
     return input;
 }
 
@@ -33,7 +33,7 @@ std::vector<double> scaled(std::vector<double> values, double by) {
     return values;
 }
 
-std::vector<double> distances_of(const PartNetwork& a, const Rows& ya, const PartNetwork& b,
+std::vector<double> distances_of(const BlockNetwork& a, const Rows& ya, const BlockNetwork& b,
                                  const Rows& yb) {
     return distances(run_layers(a, ya), run_layers(b, yb));
 }
@@ -67,7 +67,7 @@ TEST(Bounds, OfResponsesAreReachedByOneEntryAndFailOnceTheyAreLower) {
     const Model model = one_entry(1, 0.5, 0.125);
     CertificateOptions options;
     const ResponseBounds bounds = *certify(model, one_signal(2), options, pool).response;
-    const PartNetwork network = part_networks(model).front();
+    const BlockNetwork network = block_networks(model).front();
     Rows y(1, 4);
     y << 2, 0, 0, 0;
 
@@ -77,14 +77,14 @@ TEST(Bounds, OfResponsesAreReachedByOneEntryAndFailOnceTheyAreLower) {
     EXPECT_EQ(exceeds(by_b, scaled(bounds.stab_b, 0.25)), std::nullopt);
     EXPECT_NE(exceeds(by_b, scaled(bounds.stab_b, 0.25 * 0.999)), std::nullopt);
 
-    PartNetwork other = network;
+    BlockNetwork other = network;
     other.W[0](0, 0) -= 0.25;
     std::vector<double> by_w0;
     for (std::size_t k = 0; k < 4; ++k) by_w0.push_back(bounds.sens_w(k, 0) * 0.25);
     EXPECT_EQ(exceeds(distances_of(network, y, other, y), by_w0), std::nullopt);
     EXPECT_NE(exceeds(distances_of(network, y, other, y), scaled(by_w0, 0.999)), std::nullopt);
 
-    PartNetwork raised = network;
+    BlockNetwork raised = network;
     raised.theta[1] += 0.125;
     std::vector<double> by_theta1{0};
     for (std::size_t k = 1; k < 4; ++k) by_theta1.push_back(bounds.sens_theta(k, 1) * 0.125);
@@ -95,8 +95,8 @@ TEST(Bounds, OfResponsesAreReachedByOneEntryAndFailOnceTheyAreLower) {
     const Model exact = one_entry(1, 1, 0);
     options.operator_radius = 0.125;
     const Certificate c = certify(exact, one_signal(2), options, pool);
-    PartNetwork longer = part_networks(exact).front();
-    const PartNetwork shorter = longer;
+    BlockNetwork longer = block_networks(exact).front();
+    const BlockNetwork shorter = longer;
     longer.A(0, 0) += 0.125;
     const auto by_q = distances_of(shorter, y, longer, y);
     EXPECT_EQ(exceeds(by_q, scaled(c.response->stab_q, 0.125)), std::nullopt);
@@ -114,9 +114,9 @@ TEST(Bounds, ThePapersOneForHardFailsWhereAnEntryDoesNotPass) {
     model.op = Operator(Structure::dense(2, 2), {1, 0, 0.375F, 1});
     model.weights.push_back({0.875F, 0, 0, 0.875F});
     CertificateInput input;
-    input.x = Batch(2, 2);
-    input.x(0, 0) = 1;      // sets B
-    input.x(1, 0) = 0.25F;  // too small for the threshold of the largest
+    input.signals = Batch(2, 2);
+    input.signals(0, 0) = 1;      // sets B
+    input.signals(1, 0) = 0.25F;  // too small for the threshold of the largest
     model.theta = {0};
     const double asked = certify(model, input, {}, pool).asked.theta[0];
     model.theta = {static_cast<float>(asked)};
@@ -133,7 +133,7 @@ TEST(Bounds, OfHardNeedTheirJump) {
     ThreadPool pool(1);
     const Model model = one_entry(1, 1, 0.5, Activation::hard);
     const Certificate c = certify(model, one_signal(2), {}, pool);
-    const PartNetwork network = part_networks(model).front();
+    const BlockNetwork network = block_networks(model).front();
     Rows below(1, 4), above(1, 4);
     below << 0.5 - 1e-6, 0, 0, 0;
     above << 0.5, 0, 0, 0;

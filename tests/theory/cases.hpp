@@ -10,7 +10,9 @@
 
 #include "pibinn/certificate.hpp"
 #include "pibinn/random.hpp"
-#include "theory/part_data.hpp"
+#include "spectral/spectral_norm.hpp"
+#include "theory/block_data.hpp"
+#include "theory/companion.hpp"
 
 namespace pibinn::testing {
 
@@ -69,15 +71,24 @@ inline CertificateInput input_of_case(const Case& c, const Model& model, std::si
     support.entries.assign(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(c.s));
     std::sort(support.entries.begin(), support.entries.end());
     CertificateInput input;
-    input.x = signals_on_support(model, support.entries, count, 1e9, c.seed);
+    input.signals = signals_on_support(model, support.entries, count, 1e9, c.seed);
     const Eigen::JacobiSVD<Eigen::MatrixXd> svd(
-        step_matrix(part_networks(model).front(), 0, support), Eigen::ComputeThinV);
+        step_on_support(block_networks(model).front(), 0, support), Eigen::ComputeThinV);
     for (std::size_t j = 0; j < c.s; ++j)
         for (std::size_t i = 0; i < c.s; ++i)
-            input.x(j, support.entries[i]) = static_cast<float>(
+            input.signals(j, support.entries[i]) = static_cast<float>(
                 3 * svd.matrixV()(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) +
                 1e-9);
     return input;
+}
+
+/// The signals of an input by blocks, for models without a basis.
+inline BlockData split_signals(const Model& model, const std::vector<BlockNetwork>& networks,
+                               const CertificateInput& input) {
+    CertifiedSignals signals;
+    signals.x = input.signals;
+    signals.y = input.measurements;
+    return pibinn::split_signals(model, networks, signals);
 }
 
 /// Raises the thresholds, layer by layer, to what keeps the support.

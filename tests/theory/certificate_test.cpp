@@ -39,7 +39,7 @@ Certificate certify_support(const Model& model, std::vector<std::uint32_t> suppo
                             CertificateOptions options = {}) {
     ThreadPool pool(1);
     CertificateInput input;
-    input.x = signals_on_support(model, support, 20, 1e9, 1);
+    input.signals = signals_on_support(model, support, 20, 1e9, 1);
     return certify(model, input, options, pool);
 }
 
@@ -111,7 +111,7 @@ TEST(Certificate, BoundForAllSupportsCoversEachOfThem) {
     c.n = 8;
     c.layers = 2;
     const Model model = model_of_case(c);
-    const auto networks = part_networks(model);
+    const auto networks = block_networks(model);
     ThreadPool pool(1);
     const SpectralTerms bound = terms_of_all_supports(networks, 3);
     std::vector<Support> supports;
@@ -127,7 +127,7 @@ TEST(Certificate, BoundForAllSupportsCoversEachOfThem) {
         EXPECT_LE(most.leak, most.mu * std::sqrt(3.0));
         EXPECT_LE(seen.weight, most.weight);
         EXPECT_LE(most.weight, std::sqrt(3.0) * most.column * (1 + 1e-12));
-        EXPECT_LE(seen.shadow, most.shadow);
+        EXPECT_LE(seen.projected_leak, most.projected_leak);
         EXPECT_DOUBLE_EQ(seen.mu, most.mu);
     }
     EXPECT_LE(terms.operator_norm, bound.operator_norm);
@@ -136,7 +136,7 @@ TEST(Certificate, BoundForAllSupportsCoversEachOfThem) {
 
 TEST(Certificate, TermsAreWhatTheirDefinitionsSay) {
     const Model model = small_model();
-    const auto network = part_networks(model).front();
+    const auto network = block_networks(model).front();
     ThreadPool pool(1);
     const Support support{0, {1, 3, 6}};
     const LayerTerms t = spectral_terms({network}, {support}, pool).layers[2];
@@ -159,14 +159,14 @@ TEST(Certificate, TermsAreWhatTheirDefinitionsSay) {
 // The product of the companion matrices themselves, as they stand in the books.
 TEST(Certificate, ResponsesAreNormsOfProductsOfCompanionMatrices) {
     const Model model = small_model({false, true, false});
-    const auto network = part_networks(model).front();
+    const auto network = block_networks(model).front();
     ThreadPool pool(1);
     const Support support{0, {0, 5}};
     const Responses responses = companion_responses({network}, {support}, pool);
     const std::size_t K = model.spec.layers;
     Eigen::MatrixXd product = Eigen::MatrixXd::Identity(4, 4);
     for (std::size_t k = 2; k <= K; ++k) {
-        const Eigen::MatrixXd m = step_matrix(network, k - 1, support);
+        const Eigen::MatrixXd m = step_on_support(network, k - 1, support);
         Eigen::MatrixXd companion = Eigen::MatrixXd::Zero(4, 4);
         companion.topLeftCorner(2, 2) = (1 + network.beta[k - 1]) * m;
         companion.topRightCorner(2, 2) = -network.beta[k - 1] * m;
@@ -200,7 +200,7 @@ TEST(Certificate, HoldsOnTheDataWhenNoSignalLeftItsSupport) {
     Model model = model_of_case({});
     ThreadPool pool(1);
     CertificateInput input;
-    input.x = signals_on_support(model, std::vector<std::uint32_t>{1}, 20, 1e9, 1);
+    input.signals = signals_on_support(model, std::vector<std::uint32_t>{1}, 20, 1e9, 1);
     keep_support(model, input, {}, pool);
     EXPECT_EQ(certify(model, input, {}, pool).verdict, Verdict::guaranteed);
     // B larger than any signal: the proof fails, the signals do not.
@@ -218,10 +218,11 @@ TEST(Certificate, OfRepetitionsIsThatOfTheBlock) {
                            {block.op.values().begin(), block.op.values().end()});
     ThreadPool pool(1);
     CertificateInput parts;
-    parts.x = signals_of_size(block, 2, 30, 1e9, 5);
+    parts.signals = signals_of_size(block, 2, 30, 1e9, 5);
     CertificateInput whole;
-    whole.x = Batch(10, 24);  // the same numbers, three signals a row
-    std::copy(parts.x.values().begin(), parts.x.values().end(), whole.x.values().begin());
+    whole.signals = Batch(10, 24);  // the same numbers, three signals a row
+    std::copy(parts.signals.values().begin(), parts.signals.values().end(),
+              whole.signals.values().begin());
     const Certificate a = certify(block, parts, {}, pool);
     const Certificate b = certify(repeated, whole, {}, pool);
     EXPECT_EQ(a.supports, b.supports);
@@ -263,7 +264,7 @@ TEST(Certificate, OfBlocksIsTheWorstOfThem) {
 TEST(Certificate, IsTheSameForAnyNumberOfThreads) {
     const Model model = small_model({true, true, true});
     CertificateInput input;
-    input.x = signals_of_size(model, 3, 300, 1e9, 5);
+    input.signals = signals_of_size(model, 3, 300, 1e9, 5);
     ThreadPool one(1), three(3);
     const Certificate a = certify(model, input, {}, one), b = certify(model, input, {}, three);
     EXPECT_EQ(a.bound.error, b.bound.error);
@@ -306,14 +307,14 @@ TEST(Certificate, RefusesWhatCannotBeCertified) {
     says([&] { signals_of_size(model, 9, 1, 1, 1); }, "supports of 9 entries");
     ThreadPool pool(1);
     CertificateInput input;
-    input.x = Batch(2, 8);
+    input.signals = Batch(2, 8);
     says([&] { certify(model, input, {}, pool); }, "all 2 signals are zero");
-    input.x = Batch(2, 7);
+    input.signals = Batch(2, 7);
     says([&] { certify(model, input, {}, pool); }, "signals of 2 x 7");
-    input.x = signals_of_size(model, 2, 3, 1, 1);
-    input.y = Batch(2, 20);
+    input.signals = signals_of_size(model, 2, 3, 1, 1);
+    input.measurements = Batch(2, 20);
     says([&] { certify(model, input, {}, pool); }, "measurements of 2 x 20 for 3 signals");
-    input.y = {};
+    input.measurements = {};
     CertificateOptions options;
     options.B = 0.1;
     says([&] { certify(model, input, options, pool); }, "over B = 0.1");
@@ -324,8 +325,8 @@ TEST(Certificate, RefusesWhatCannotBeCertified) {
     wide.n = 8;
     Model few = model_of_case(wide);
     says([&] { certify_support(few, {0, 1, 2, 3}); }, "4 entries in a block of 3 x 8");
-    input.x = Batch(1, 8);
-    std::fill(input.x.values().begin(), input.x.values().end(), 1.0F);
+    input.signals = Batch(1, 8);
+    std::fill(input.signals.values().begin(), input.signals.values().end(), 1.0F);
     says([&] { certify(few, input, {}, pool); }, "only 3 measurements");
     few.op =
         Operator(Structure::repeated(3, 8, 2), {few.op.values().begin(), few.op.values().end()});

@@ -14,7 +14,7 @@ struct GramCase {
 
     GramCase(const Case& c, double jitter) {
         const Model sensing = model_of_case(c);
-        const Eigen::MatrixXd a = part_networks(sensing).front().A;
+        const Eigen::MatrixXd a = block_networks(sensing).front().A;
         const Eigen::MatrixXd q = a.transpose() * a;
         Stream stream(c.seed, Purpose::tests, 5);
         const auto order = stream.permutation(c.n);
@@ -33,7 +33,7 @@ struct GramCase {
             for (float& v : w) v = static_cast<float>(c.gain * (v + jitter * stream.normal()));
             model.weights.push_back(std::move(w));
         }
-        input.x = signals_on_support(model, support, 40, 1e9, c.seed);
+        input.signals = signals_on_support(model, support, 40, 1e9, c.seed);
     }
 };
 
@@ -54,11 +54,11 @@ TEST(Gram, ErrorsStayUnderTheirBoundWhateverTheOperatorWithinTheRadius) {
         const Certificate certificate = certify(gram.model, gram.input, options, pool);
         ASSERT_EQ(certificate.bound.first_leak, 0U) << c.seed;
         guaranteed += certificate.verdict == Verdict::guaranteed;
-        const PartNetwork network = part_networks(gram.model).front();
+        const BlockNetwork network = block_networks(gram.model).front();
         const Rows x = split_signals(gram.model, {network}, gram.input).blocks.front().x;
         for (std::uint64_t draw = 0; draw < 4; ++draw) {
             Stream stream(c.seed, Purpose::tests, 10 + draw);
-            PartNetwork other = network;
+            BlockNetwork other = network;
             other.A += random_matrix(c.s, c.n, options.operator_radius, stream);
             Rows y = x * other.A.transpose();
             for (Eigen::Index i = 0; i < y.rows(); ++i)
@@ -81,7 +81,7 @@ TEST(Gram, TermsAreThoseOfQOnTheSupport) {
     CertificateOptions options;
     options.gram = true;
     const Certificate certificate = certify(gram.model, gram.input, options, pool);
-    const PartNetwork network = part_networks(gram.model).front();
+    const BlockNetwork network = block_networks(gram.model).front();
     const Support support{0, gram.support};
     const Eigen::MatrixXd q = columns(network.A, support);
     const Eigen::VectorXd values = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(q).eigenvalues();

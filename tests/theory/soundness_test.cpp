@@ -21,14 +21,14 @@ struct Certified {
     Model model;
     CertificateInput input;
     Certificate certificate;
-    PartNetwork network;
-    PartData data;
+    BlockNetwork network;
+    BlockData data;
 
     Certified(const Case& c, const CertificateOptions& options, ThreadPool& pool)
         : model(model_of_case(c)), input(input_of_case(c, model)) {
         keep_support(model, input, options, pool);
         certificate = certify(model, input, options, pool);
-        const auto networks = part_networks(model);
+        const auto networks = block_networks(model);
         network = networks.front();
         data = split_signals(model, networks, input);
     }
@@ -76,7 +76,7 @@ TEST(Soundness, ErrorsOnSeveralLargerSupportsStayUnderTheirBound) {
         c.s = 3 + c.seed % 6;
         Model model = model_of_case(c);
         CertificateInput input;
-        input.x = signals_of_size(model, c.s, 25, 1e9, c.seed);
+        input.signals = signals_of_size(model, c.s, 25, 1e9, c.seed);
         CertificateOptions options;
         options.noise = kNoise;
         keep_support(model, input, options, pool);
@@ -85,8 +85,8 @@ TEST(Soundness, ErrorsOnSeveralLargerSupportsStayUnderTheirBound) {
         ASSERT_EQ(certificate.support_size, c.s);
         guaranteed += certificate.verdict == Verdict::guaranteed;
         several += certificate.supports > 10;
-        const auto networks = part_networks(model);
-        const PartSignals parts = split_signals(model, networks, input).blocks.front();
+        const auto networks = block_networks(model);
+        const BlockSignals parts = split_signals(model, networks, input).blocks.front();
         Stream stream(c.seed, Purpose::tests, 4);
         const auto layers =
             run_layers(networks.front(), parts.y + noise_for(parts.y, kNoise, stream));
@@ -134,7 +134,7 @@ TEST(Soundness, AnotherOperatorOrMeasurementMovesNoLayerPastItsBound) {
         const auto layers = run_layers(it.network, it.y());
         for (std::uint64_t draw = 0; draw < 4; ++draw) {
             Stream stream(c.seed, Purpose::tests, 10 + draw);
-            PartNetwork other = it.network;
+            BlockNetwork other = it.network;
             other.A += random_matrix(c.m, c.n, rho, stream);
             const double moved = spectral_norm(columns(other.A - it.network.A, it.support()));
             const Rows y = it.y() + noise_for(it.y(), change, stream);
@@ -165,9 +165,9 @@ TEST(Soundness, OtherParametersMoveNoLayerPastItsBound) {
         const auto layers = run_layers(it.network, it.y());
         for (std::size_t i = 0; i <= c.layers; ++i) {  // one layer after the other, then all
             Stream stream(c.seed, Purpose::tests, 20 + i);
-            PartNetwork other = it.network;
+            BlockNetwork other = it.network;
             std::vector<double> for_w(c.layers, 0.0), for_theta(c.layers, 0.0);
-            PartNetwork raised = it.network;
+            BlockNetwork raised = it.network;
             for (std::size_t j = 0; j < c.layers; ++j) {
                 if (i < c.layers && i != j) continue;
                 other.W[j] += random_matrix(c.m, c.n, eta, stream);

@@ -22,7 +22,7 @@ Model two_entries(Activation activation) {
 
 CertificateInput both_entries(const Model& model) {
     CertificateInput input;
-    input.x = signals_on_support(model, std::vector<std::uint32_t>{0, 1}, 3, 1e9, 1);
+    input.signals = signals_on_support(model, std::vector<std::uint32_t>{0, 1}, 3, 1e9, 1);
     return input;
 }
 
@@ -97,7 +97,7 @@ TEST(Suggest, BordersAreWhereACertificateSeesAlphaPassOne) {
             c.delta = 0.9;
             const Model model = model_of_case(c);
             CertificateInput input;
-            input.x = signals_of_size(model, 2, 200, 1e9, seed);
+            input.signals = signals_of_size(model, 2, 200, 1e9, seed);
             const Suggestion s = suggest(model, input, {}, pool);
             EXPECT_NEAR(s.now.alpha, alpha_at(model, input, 0.9, 1), 1e-6);
             ASSERT_FALSE(s.scale_at_delta.empty());

@@ -31,7 +31,7 @@ Certificate certify_pairs(const Model& model, CertificateOptions options = {}) {
     options.B = 1;
     CertificateInput input;
     input.size = 2;
-    input.x = signals_of_size(model, 2, 20, options.B, 1);
+    input.samples = 20;
     return certify(model, input, options, pool);
 }
 
@@ -56,7 +56,7 @@ TEST(Verdict, OfASizeIsAboutAllSupportsAndNotTheOnesDrawn) {
     EXPECT_TRUE(says(all, "all supports of 2 entries"));
     EXPECT_NEAR(all.bound.error[0], 0.25 + 0.3 * std::sqrt(2.0), 1e-6);
     // The pair that no draw has to see.
-    const PartNetwork network = part_networks(model).front();
+    const BlockNetwork network = block_networks(model).front();
     Rows x = Rows::Zero(1, 60);
     x(0, 0) = std::sqrt(0.5);
     x(0, 1) = -std::sqrt(0.5);
@@ -64,7 +64,7 @@ TEST(Verdict, OfASizeIsAboutAllSupportsAndNotTheOnesDrawn) {
     const std::vector<Rows> truth(layers.size(), x);
     EXPECT_EQ(exceeds(distances(layers, truth), all.bound.error), std::nullopt);
     const ErrorBound seen = error_bound(drawn.terms);
-    const PartNetwork bad = part_networks(one_bad_pair(0.5F, 0.501F)).front();
+    const BlockNetwork bad = block_networks(one_bad_pair(0.5F, 0.501F)).front();
     EXPECT_NE(exceeds(distances(run_layers(bad, x * bad.A.transpose()), truth), seen.error),
               std::nullopt);
 }
@@ -81,9 +81,9 @@ TEST(Verdict, RadiiAreInflatedByWhatHoldsForAllSupports) {
     CertificateOptions options;
     options.operator_radius = 0.1;
     const Certificate c = certify_pairs(model, options);
-    PartNetwork other = part_networks(model).front();
+    BlockNetwork other = block_networks(model).front();
     other.A(60, 7) += 0.1;
-    const double f = spectral_norm(step_matrix(other, 0, {0, {7, 8}}));
+    const double f = spectral_norm(step_on_support(other, 0, {0, {7, 8}}));
     EXPECT_GT(f, 1.9);
     EXPECT_GE(c.all->terms.layers[0].f, f);
     EXPECT_FALSE(c.over_all);
@@ -93,7 +93,7 @@ TEST(Verdict, ARunOfTheNominalNetworkSaysNothingOfRadiiOrMoreNoise) {
     Model model = one_bad_pair(0, 1e-3F);
     ThreadPool pool(1);
     CertificateInput input;
-    input.x = signals_on_support(model, std::vector<std::uint32_t>{3}, 20, 1, 1);
+    input.signals = signals_on_support(model, std::vector<std::uint32_t>{3}, 20, 1, 1);
     CertificateOptions nominal;
     EXPECT_EQ(certify(model, input, nominal, pool).verdict, Verdict::guaranteed);
     for (double CertificateOptions::*asked :
@@ -112,7 +112,7 @@ TEST(Verdict, ResponsesAreProvenUpToWhatWasAskedFor) {
     const Model model = one_bad_pair(0, 0.5F);
     ThreadPool pool(1);
     CertificateInput input;
-    input.x = signals_on_support(model, std::vector<std::uint32_t>{3}, 20, 1, 1);
+    input.signals = signals_on_support(model, std::vector<std::uint32_t>{3}, 20, 1, 1);
     CertificateOptions options;
     options.B = 2;
     options.noise = 0.1;
@@ -148,17 +148,17 @@ TEST(Verdict, StabQIsProvenForWhatNoiseIsLeftBesideTheMeasuredOne) {
     model.theta = {0.5000001F, 0.3188F};
     ThreadPool pool(1);
     CertificateInput input;
-    input.x = Batch(1, 2);
-    input.y = Batch(1, 2);
-    input.x(0, 0) = input.y(0, 0) = 2;
-    input.y(0, 1) = 0.025F;
+    input.signals = Batch(1, 2);
+    input.measurements = Batch(1, 2);
+    input.signals(0, 0) = input.measurements(0, 0) = 2;
+    input.measurements(0, 1) = 0.025F;
     const double rho = 0.0125;
-    PartNetwork other = part_networks(model).front();
+    BlockNetwork other = block_networks(model).front();
     other.A(1, 0) = -rho;
-    const Rows y = split_signals(model, part_networks(model), input).blocks.front().y;
+    const Rows y = split_signals(model, block_networks(model), input).blocks.front().y;
     const auto moved = [&] {
-        other.theta = part_networks(model).front().theta;
-        return distances(run_layers(part_networks(model).front(), y), run_layers(other, y))[1];
+        other.theta = block_networks(model).front().theta;
+        return distances(run_layers(block_networks(model).front(), y), run_layers(other, y))[1];
     };
     CertificateOptions options;
     options.operator_radius = rho;
@@ -188,11 +188,11 @@ TEST(Verdict, ASupportOfAllEntriesNeedsNoThreshold) {
     const Model model = two_layers_on_the_identity(Activation::hard, {0.5F, 0, 0, 0.5F});
     ThreadPool pool(1);
     CertificateInput input;
-    input.x = signals_on_support(model, std::vector<std::uint32_t>{0, 1}, 5, 1, 1);
+    input.signals = signals_on_support(model, std::vector<std::uint32_t>{0, 1}, 5, 1, 1);
     CertificateOptions options;
     options.noise = 0.5;
     EXPECT_EQ(certify(model, input, options, pool).verdict, Verdict::guaranteed);
-    input.x = signals_on_support(model, std::vector<std::uint32_t>{0}, 5, 1, 1);
+    input.signals = signals_on_support(model, std::vector<std::uint32_t>{0}, 5, 1, 1);
     EXPECT_EQ(certify(model, input, options, pool).verdict, Verdict::none);
 }
 

@@ -5,7 +5,7 @@
 
 #include "pibinn/bounds.hpp"
 #include "pibinn/thread_pool.hpp"
-#include "theory/part_network.hpp"
+#include "theory/block_network.hpp"
 
 namespace pibinn {
 
@@ -15,9 +15,6 @@ struct Support {
     std::vector<std::uint32_t> entries;
     auto operator<=>(const Support&) const = default;
 };
-
-/// ||M||_2
-double spectral_norm(const Eigen::Ref<const Eigen::MatrixXd>& matrix);
 
 /// Suprema over supports, and where f_k takes its own.
 struct SpectralTerms {
@@ -29,19 +26,12 @@ struct SpectralTerms {
     bool outside = false;            ///< some entry lies outside of some support
 };
 
-SpectralTerms spectral_terms(const std::vector<PartNetwork>& networks,
+SpectralTerms spectral_terms(const std::vector<BlockNetwork>& networks,
                              const std::vector<Support>& supports, ThreadPool& pool);
 
 /// Upper bounds of the same suprema that hold for *all* supports of up to s entries, seen or not
 /// (`worst`, r and L are left out). Norms of s x s parts are bounded by row and column sums of the
 /// s largest entries of the whole, by its s largest rows, and by its norm: the least of the three.
-SpectralTerms terms_of_all_supports(const std::vector<PartNetwork>& networks, std::size_t s);
-
-/// response(k, j), j = 0 .. k (bounds.hpp), the supremum over the supports.
-Responses companion_responses(const std::vector<PartNetwork>& networks,
-                              const std::vector<Support>& supports, ThreadPool& pool);
-
-/// M[S, S] of delta I - W_k^T A.
-Eigen::MatrixXd step_matrix(const PartNetwork& network, std::size_t layer, const Support& support);
+SpectralTerms terms_of_all_supports(const std::vector<BlockNetwork>& networks, std::size_t s);
 
 }  // namespace pibinn

@@ -1,4 +1,4 @@
-#include "theory/part_data.hpp"
+#include "theory/block_data.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -23,18 +23,6 @@ Support support_of(std::size_t block, std::span<const float> x) {
     return support;
 }
 
-void check_shapes(const Model& model, const CertificateInput& input) {
-    if (input.x.rows() == 0 || input.x.cols() != model.op.cols())
-        fail_input(fmt::format("signals of {} x {}, but the model recovers {} entries",
-                               input.x.rows(), input.x.cols(), model.op.cols()),
-                   "give signals of the model's own problem, one a row");
-    if (input.y.rows() > 0 &&
-        (input.y.rows() != input.x.rows() || input.y.cols() != model.op.rows()))
-        fail_input(fmt::format("measurements of {} x {} for {} signals, expected rows of {}",
-                               input.y.rows(), input.y.cols(), input.x.rows(), model.op.rows()),
-                   "row i of the measurements must belong to row i of the signals");
-}
-
 void append(Rows& rows, Index at, std::span<const float> values) {
     for (std::size_t j = 0; j < values.size(); ++j) rows(at, static_cast<Index>(j)) = values[j];
 }
@@ -42,19 +30,23 @@ void append(Rows& rows, Index at, std::span<const float> values) {
 struct Tally {
     double error = 0, squares = 0;
     std::size_t leaks = 0, misses = 0;
+    std::vector<double> errors, relative;  ///< one per signal
 };
 
 Tally compare(const Eigen::Ref<const Rows>& truth, const Rows& x) {
     Tally tally;
     for (Index i = 0; i < x.rows(); ++i) {
         bool leaks = false, misses = false;
-        double square = 0;
+        double square = 0, energy = 0;
         for (Index j = 0; j < x.cols(); ++j) {
             const double t = truth(i, j);
             leaks |= t == 0 && x(i, j) != 0;
             misses |= t != 0 && x(i, j) == 0;
             square += (x(i, j) - t) * (x(i, j) - t);
+            energy += t * t;
         }
+        tally.errors.push_back(std::sqrt(square));
+        tally.relative.push_back(std::sqrt(square / energy));
         tally.error = std::max(tally.error, std::sqrt(square));
         tally.squares += square;
         tally.leaks += leaks;
@@ -63,27 +55,36 @@ Tally compare(const Eigen::Ref<const Rows>& truth, const Rows& x) {
     return tally;
 }
 
+/// The lower one of the two in the middle of an even number.
+double median(std::vector<double> values) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+void append(std::vector<double>& to, const std::vector<double>& values) {
+    to.insert(to.end(), values.begin(), values.end());
+}
+
 }  // namespace
 
-PartData split_signals(const Model& model, const std::vector<PartNetwork>& networks,
-                       const CertificateInput& input) {
-    check_shapes(model, input);
+BlockData split_signals(const Model& model, const std::vector<BlockNetwork>& networks,
+                        const CertifiedSignals& signals) {
     const std::size_t repeat = model.op.structure().repeat();
-    const bool measured = input.y.rows() > 0;
-    PartData data;
+    const bool measured = signals.y.rows() > 0;
+    BlockData data;
     std::set<Support> supports;
-    std::size_t col = 0, row = 0;  // of the block, within a repetition
     for (std::size_t b = 0; b < networks.size(); ++b) {
-        const PartNetwork& network = networks[b];
-        const auto most = static_cast<Index>(input.x.rows() * repeat);
-        PartSignals parts;
+        const BlockNetwork& network = networks[b];
+        const auto most = static_cast<Index>(signals.x.rows() * repeat);
+        BlockSignals parts;
         parts.x = Rows::Zero(most, static_cast<Index>(network.n()));
         parts.y = Rows::Zero(most, static_cast<Index>(network.m()));
         Index count = 0;
-        for (std::size_t i = 0; i < input.x.rows(); ++i)
+        for (std::size_t i = 0; i < signals.x.rows(); ++i)
             for (std::size_t u = 0; u < repeat; ++u) {
-                const auto x =
-                    input.x.row(i).subspan(u * model.op.cols() / repeat + col, network.n());
+                const auto x = signals.x.row(i).subspan(
+                    u * model.op.cols() / repeat + network.block.col, network.n());
                 Support support = support_of(b, x);
                 const std::size_t s = support.entries.size();
                 if (s == 0) continue;
@@ -95,7 +96,8 @@ PartData split_signals(const Model& model, const std::vector<PartNetwork>& netwo
                 append(parts.x, count, x);
                 if (measured)
                     append(parts.y, count,
-                           input.y.row(i).subspan(u * model.op.rows() / repeat + row, network.m()));
+                           signals.y.row(i).subspan(
+                               u * model.op.rows() / repeat + network.block.row, network.m()));
                 data.largest = std::max(data.largest, s);
                 supports.insert(std::move(support));
                 ++count;
@@ -110,22 +112,21 @@ PartData split_signals(const Model& model, const std::vector<PartNetwork>& netwo
         if (count > 0) data.norm = std::max(data.norm, parts.x.rowwise().norm().maxCoeff());
         data.signals += static_cast<std::size_t>(count);
         data.blocks.push_back(std::move(parts));
-        col += network.n();
-        row += network.m();
     }
     if (data.signals == 0)
-        fail_input(fmt::format("all {} signals are zero", input.x.rows()),
+        fail_input(fmt::format("all {} signals are zero", signals.x.rows()),
                    "an empty support has nothing to certify: give signals that are not zero");
     data.supports.assign(supports.begin(), supports.end());
     return data;
 }
 
-std::vector<MeasuredLayer> measure_layers(const std::vector<PartNetwork>& networks,
-                                          const PartData& data, ThreadPool& pool) {
+std::vector<MeasuredLayer> measure_layers(const std::vector<BlockNetwork>& networks,
+                                          const BlockData& data, ThreadPool& pool) {
     const std::size_t K = networks.front().spec.layers;
     std::vector<MeasuredLayer> out(K);
+    std::vector<Tally> all(K);
     for (std::size_t b = 0; b < networks.size(); ++b) {
-        const PartSignals& parts = data.blocks[b];
+        const BlockSignals& parts = data.blocks[b];
         const auto rows = static_cast<std::size_t>(parts.x.rows());
         std::vector<std::vector<Tally>> tallies((rows + kRowsPerTask - 1) / kRowsPerTask);
         pool.run_chunks(
@@ -142,10 +143,16 @@ std::vector<MeasuredLayer> measure_layers(const std::vector<PartNetwork>& networ
                 out[k].rms_error += chunk[k].squares;
                 out[k].leaks += chunk[k].leaks;
                 out[k].misses += chunk[k].misses;
+                append(all[k].errors, chunk[k].errors);
+                append(all[k].relative, chunk[k].relative);
             }
     }
-    for (MeasuredLayer& layer : out)
-        layer.rms_error = std::sqrt(layer.rms_error / static_cast<double>(data.signals));
+    for (std::size_t k = 0; k < K; ++k) {
+        out[k].rms_error = std::sqrt(out[k].rms_error / static_cast<double>(data.signals));
+        out[k].relative_error = *std::max_element(all[k].relative.begin(), all[k].relative.end());
+        out[k].median_error = median(std::move(all[k].errors));
+        out[k].median_relative_error = median(std::move(all[k].relative));
+    }
     return out;
 }
 

@@ -1,7 +1,10 @@
-#include "theory/part_network.hpp"
+#include "theory/block_network.hpp"
+
+#include <string>
 
 #include "algebra/activate.hpp"
 #include "pibinn/error.hpp"
+#include "spectral/alpha.hpp"
 
 namespace pibinn {
 
@@ -26,12 +29,19 @@ void require_certifiable(const NetworkSpec& spec) {
     if (spec.architecture != Architecture::unrolled)
         fail_usage("a fully connected network has no operator that a theory could rest on",
                    "certify an unrolled model");
-    if (spec.activation == Activation::relu)
-        fail_usage("activation 'relu' has no threshold: no support is ever kept",
-                   "certify a model with activation 'soft' or 'hard'");
+    switch (spec.activation) {
+        case Activation::soft:
+        case Activation::hard:
+            return;
+        case Activation::relu:
+            fail_usage("activation 'relu' has no threshold: no support is ever kept",
+                       "certify a model with activation 'soft' or 'hard'");
+    }
+    fail_usage("the theory has no bounds for this activation",
+               "certify a model with activation 'soft' or 'hard'");
 }
 
-std::vector<double> one_a_layer(const std::vector<float>& values, std::size_t layers) {
+std::vector<double> one_per_layer(const std::vector<float>& values, std::size_t layers) {
     std::vector<double> out(values.begin(), values.end());
     out.resize(layers, 0.0);
     return out;
@@ -41,24 +51,25 @@ std::vector<double> one_a_layer(const std::vector<float>& values, std::size_t la
 
 std::vector<Block> blocks_of(const Structure& s) { return {s.parts().begin(), s.parts().end()}; }
 
-std::vector<PartNetwork> part_networks(const Model& model) {
+std::vector<BlockNetwork> block_networks(const Model& model) {
     require_certifiable(model.spec);
     const Structure& s = model.op.structure();
-    std::vector<PartNetwork> parts;
+    std::vector<BlockNetwork> parts;
     for (const Block& block : blocks_of(s)) {
-        PartNetwork part;
+        BlockNetwork part;
+        part.block = block;
         part.spec = model.spec;
         part.A = block_matrix(s, block, model.op.values());
         for (const auto& layer : model.weights) part.W.push_back(block_matrix(s, block, layer));
-        part.theta = one_a_layer(model.theta, model.spec.layers);
-        part.beta = one_a_layer(model.beta, model.spec.layers);
-        part.omega = one_a_layer(model.omega, model.spec.layers);
+        part.theta = one_per_layer(model.theta, model.spec.layers);
+        part.beta = one_per_layer(model.beta, model.spec.layers);
+        part.omega = one_per_layer(model.omega, model.spec.layers);
         parts.push_back(std::move(part));
     }
     return parts;
 }
 
-std::vector<Rows> run_layers(const PartNetwork& network, const Rows& y) {
+std::vector<Rows> run_layers(const BlockNetwork& network, const Rows& y) {
     const Update& update = network.spec.update;
     const auto n = static_cast<Eigen::Index>(network.n());
     const auto m = static_cast<double>(network.m());

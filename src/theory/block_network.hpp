@@ -8,16 +8,17 @@
 
 namespace pibinn {
 
-/// Row-major, one signal a row, as batches are.
+/// Row-major, one signal per row, as batches are.
 using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 /// The network of one diagonal block in float64, zeros of a mask included. Blocks never meet, so
-/// that a part of a signal is a signal of its own; all repetitions share one.
-struct PartNetwork {
+/// that the part of a signal in one block is a signal of its own. All repetitions share one.
+struct BlockNetwork {
+    Block block;  ///< its place in one repetition
     NetworkSpec spec;
     Eigen::MatrixXd A;
     std::vector<Eigen::MatrixXd> W;
-    std::vector<double> theta, beta, omega;  ///< one a layer; 0 where the update has none
+    std::vector<double> theta, beta, omega;  ///< one per layer; 0 where the update has none
 
     std::size_t m() const { return static_cast<std::size_t>(A.rows()); }
     std::size_t n() const { return static_cast<std::size_t>(A.cols()); }
@@ -26,10 +27,10 @@ struct PartNetwork {
 /// The diagonal blocks of one repetition; a mask is one block.
 std::vector<Block> blocks_of(const Structure& s);
 
-/// One a block. Refuses networks that the theory is not about.
-std::vector<PartNetwork> part_networks(const Model& model);
+/// One per block. Refuses networks that the theory is not about.
+std::vector<BlockNetwork> block_networks(const Model& model);
 
 /// x_1 .. x_K of every row of y, in float64.
-std::vector<Rows> run_layers(const PartNetwork& network, const Rows& y);
+std::vector<Rows> run_layers(const BlockNetwork& network, const Rows& y);
 
 }  // namespace pibinn
