@@ -49,13 +49,11 @@ std::vector<double> one_per_layer(const std::vector<float>& values, std::size_t 
 
 }  // namespace
 
-std::vector<Block> blocks_of(const Structure& s) { return {s.parts().begin(), s.parts().end()}; }
-
 std::vector<BlockNetwork> block_networks(const Model& model) {
     require_certifiable(model.spec);
     const Structure& s = model.op.structure();
     std::vector<BlockNetwork> parts;
-    for (const Block& block : blocks_of(s)) {
+    for (const Block& block : s.parts()) {
         BlockNetwork part;
         part.block = block;
         part.spec = model.spec;

@@ -24,9 +24,6 @@ struct BlockNetwork {
     std::size_t n() const { return static_cast<std::size_t>(A.cols()); }
 };
 
-/// The diagonal blocks of one repetition; a mask is one block.
-std::vector<Block> blocks_of(const Structure& s);
-
 /// One per block. Refuses networks that the theory is not about.
 std::vector<BlockNetwork> block_networks(const Model& model);
 

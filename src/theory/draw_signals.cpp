@@ -28,7 +28,7 @@ void fill(std::span<float> x, std::span<const std::uint32_t> support, double B, 
 void require_enough_measurements(const Structure& s, std::span<const std::uint32_t> sorted) {
     const std::size_t period = s.cols() / s.repeat();
     for (std::size_t u = 0; u < s.repeat(); ++u)
-        for (const Block& b : blocks_of(s)) {
+        for (const Block& b : s.parts()) {
             const std::size_t first = u * period + b.col;
             const auto entries = std::lower_bound(sorted.begin(), sorted.end(), first + b.cols) -
                                  std::lower_bound(sorted.begin(), sorted.end(), first);
@@ -66,7 +66,7 @@ Batch signals_on_support(const Model& model, std::span<const std::uint32_t> supp
 
 Batch signals_of_size(const Model& model, std::size_t size, std::size_t count, double B,
                       std::uint64_t seed) {
-    const std::vector<Block> blocks = blocks_of(model.op.structure());
+    const std::span<const Block> blocks = model.op.structure().parts();
     for (const Block& b : blocks)
         if (size == 0 || size > b.rows || size > b.cols)
             fail_usage(

@@ -23,6 +23,11 @@ def certify(folder, *options):
     return json.loads(succeed("certify", folder / "model.safetensors", *options, "--json", "-"))
 
 
+def words(*arguments, **options):
+    """What the program prints, its lines joined: sentences are wrapped."""
+    return " ".join(succeed(*arguments, **options).split())
+
+
 def dense(folder):
     """Operator and effective weights of one layer, in float64, from the exported arrays."""
     succeed("export", folder / "model.safetensors", "--to", "npz", "--out", folder / "m.npz")
@@ -127,7 +132,7 @@ def test_suggestions_are_true(folder):
     assert result["suggestion"]["largest_delta"]["delta"] == 1
     assert result["suggestion"]["largest_delta_open"] is False
     text = succeed("certify", folder / "model.safetensors", "--support", "1,5,9", "--suggest")
-    assert "largest delta for these weights" in text
+    assert "largest delta for these weights" in text and "all lambda for delta 1" in text
 
 
 def test_a_border_of_delta_promises_nothing_and_a_margin_does(folder):
@@ -150,6 +155,7 @@ def test_a_folder_of_page_pictures_and_numbers(folder):
                                     "spectral.svg"]
     page = (folder / "out" / "certificate.html").read_text()
     assert page.count("<svg") == 4 and "Into the set" in page
+    assert page.index("In plain words") < page.index("Layer by layer") < page.index("eq. ht1")
     assert json.loads((folder / "out" / "certificate.json").read_text())["supports"] > 100
 
 
@@ -183,14 +189,14 @@ def test_an_attached_certificate_says_what_it_is_about(folder):
 def test_responses_say_whether_they_are_proven(folder):
     result = certify(folder, "--support", "1,5,9", "--noise", "0.1")
     assert result["response_proven_up_to"]["stab_b"] is None
-    text = succeed("certify", folder / "model.safetensors", "--support", "1,5,9")
+    text = words("certify", folder / "model.safetensors", "--support", "1,5,9")
     assert "not proven for Stab Q, Stab b, Sens W, Sens theta." in text
-    assert "Cvg is for noise 0" in text
+    assert "the paper's bound, for noise 0 and the thresholds of eq. to7" in text
 
 
 def test_theorem_1_is_told_with_its_condition(folder):
     options = ["certify", folder / "model.safetensors", "--support", "1,5,9"]
-    text = succeed(*options)
+    text = words(*options)
     assert "Theorem 1 is under the assumptions above, which fail here." in text
     assert "Term (I) = (a) + (b)" in text
     assert json.loads(succeed(*options, "--json", "-"))["theorem_1"]["assumptions_proven"] is False
@@ -219,9 +225,11 @@ def test_a_proof_says_for_which_operators_and_measurements(tmp_path):
     assert result["guarantee"] is True
     assert result["response_proven_up_to"]["stab_q"] == 0.03125
     assert result["response_proven_up_to"]["stab_q_y_within"] == 0.0625
-    text = succeed("certify", tmp_path / "model.safetensors", *options, "--noise", "0.125")
+    text = words("certify", tmp_path / "model.safetensors", *options, "--noise", "0.125")
     assert "Stab Q (operators within 0.03125, for y at most 0.0625 away from A x)" in text
-    assert "Theorem 1 is under the assumptions above.\n" in text
+    assert "Theorem 1 is under the assumptions above. " in text
+    assert text.startswith("Guaranteed yes: ") and "What failed" not in text
+    assert f"Largest error proven {result['bound'][-1]:.4g}, which is " in text
 
 
 def test_signals_of_a_basis_are_certified_by_their_coefficients(tmp_path):
@@ -245,13 +253,34 @@ def test_signals_of_a_basis_are_certified_by_their_coefficients(tmp_path):
     assert result["support_size"] == 2
     assert result["supports"] == len({tuple(np.flatnonzero(row)) for row in c})
     assert result["B"] == pytest.approx(np.linalg.norm(c, axis=1).max(), rel=1e-5)
-    assert "supports of the coefficients of the signals of x.npy" in succeed(*options, cwd=tmp_path)
+    assert "supports of the coefficients of the signals of x.npy" in words(*options, cwd=tmp_path)
+
+
+def test_the_certificate_leads_with_plain_words(folder):
+    options = ["--signals", folder / "x_test.npy"]
+    result = certify(folder, *options)
+    text = succeed("certify", folder / "model.safetensors", *options)
+    lines = text.splitlines()
+    assert lines[0].startswith("Guaranteed") and lines[0].split()[1] == "no:"
+    front, _, paper = text.partition("Layer by layer")
+    for notation in ("alpha", "Cvg", "eq. ", "f_k", "mu"):
+        assert notation not in front
+    assert "alpha" in paper and "Cvg" in paper
+    x = load(folder / "x_test.npy").astype(float)
+    succeed("recover", folder / "model.safetensors", "--in", folder / "y_test.npy", "--out",
+            folder / "xhat.npy")
+    own = np.linalg.norm(load(folder / "xhat.npy") - x, axis=1) / np.linalg.norm(x, axis=1)
+    assert result["measured_relative_error"][-1] == pytest.approx(own.max(), rel=1e-4)
+    assert f"is {20 * math.log10(own.max()):.1f} dB" in front
+    assert result["measured_median_relative_error"][-1] == pytest.approx(
+        np.sort(own)[(len(own) - 1) // 2], rel=1e-4)
+    assert result["failed"] and " ".join(front.split()).count(result["failed"][0]) == 1
 
 
 def test_the_length_given_is_not_said_to_be_measured(folder):
     options = ["certify", folder / "model.safetensors", "--signals", folder / "x_test.npy"]
-    assert "is the length of the longest" in succeed(*options)
-    assert "B = 20 as given" in succeed(*options, "--B", "20")
+    assert "is the length of the longest" in words(*options)
+    assert "B = 20 as given" in words(*options, "--B", "20")
 
 
 def test_a_damaged_certificate_is_only_a_warning(folder):
@@ -297,6 +326,8 @@ def test_the_accelerated_update_is_said_to_lie_outside(folder):
     (["--size", "2", "--c3", "inf"], "--c3 inf is not"),
     (["--support", "1 5"], "'1 5' is no entry"),
     (["--size", "2", "--gram"], "the Gram form has one support"),
+    (["--size", "2", "--gram"], "give --support 1,5,9"),
+    ([], "give one of --signals x.npy, --support 1,5,9 or --size 5"),
     (["--signals", "y_test.npy"], "signal entries"),
     (["--signals", "x_test.npy", "--measurements", "x_test.npy"], "measurements"),
     (["--signals", "x_test.npy", "--B", "0.001"], "over B"),
