@@ -101,7 +101,8 @@ footer { margin: 32px 0 0; color: var(--soft); font-size: 13px; }
   .card .value { font-size: 20px; white-space: normal; }
   figure { padding: 12px 8px; }
   th, td { padding: 6px 10px; }
-  td:not(.number) { white-space: normal; }
+  /* Words wrap, numbers do not. */
+  td:not(.number) { white-space: normal; min-width: 88px; }
 }
 @media print { body { background: none; } section { break-inside: avoid; } }
 )css";

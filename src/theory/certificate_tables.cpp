@@ -23,11 +23,19 @@ std::string decibels(double ratio) {
     return std::isfinite(ratio) ? fmt::format("{:.1f} dB", 20 * std::log10(ratio)) : "-";
 }
 
+/// An error beside the signal it belongs to.
+std::string share(double ratio) {
+    if (!(ratio > 0 && std::isfinite(ratio))) return decibels(ratio);
+    return fmt::format("{} ({:.3g} %)", decibels(ratio), 100 * ratio);
+}
+
 Answer guaranteed(const Certificate& c) {
     const std::string question = "Guaranteed";
     switch (c.verdict) {
         case Verdict::guaranteed:
-            return {question, "yes: no signal of those below can have a larger error", "yes"};
+            return {question,
+                    "yes: every signal of the next line is recovered within the error proven",
+                    "yes"};
         case Verdict::on_supports:
             return {
                 question,
@@ -43,7 +51,7 @@ Answer guaranteed(const Certificate& c) {
         case Verdict::none:
             break;
     }
-    return {question, "no: the errors below were measured, and no limit to them is proven", "no"};
+    return {question, "no: errors were measured, and no limit to them is proven", "no"};
 }
 
 Answer which_signals(const Certificate& c) {
@@ -54,33 +62,37 @@ Answer largest_proven(const Certificate& c) {
     const std::string question = "Largest error proven";
     if (!c.proves_errors()) return {question, "none", "none"};
     const double bound = c.bound.error.back(), B = c.terms.B;
-    std::string text = fmt::format("{:.4g}, which is {} of the longest signal (B = {:.4g})", bound,
-                                   decibels(bound / B), B);
+    std::string text = fmt::format("{:.4g}, which is {} of the longest signal, {:.4g}", bound,
+                                   share(bound / B), B);
     if (!(bound < B)) text += "; the answer 0 promises as much";
     return {question, text, decibels(bound / B)};
 }
 
 std::string measured_on(const Certificate& c) {
     const CertificateSource& s = c.source;
-    if (s.samples == 0)
-        return fmt::format("{} signals{}", grouped(c.signals),
-                           s.signals.empty() ? "" : " of " + s.signals);
-    return fmt::format("{} signals drawn", grouped(c.signals));
+    const std::string count =
+        c.signals == 1 ? "1 signal" : fmt::format("{} signals", grouped(c.signals));
+    if (s.samples > 0) return count + " drawn";
+    return count + (s.signals.empty() ? "" : " of " + s.signals);
 }
 
 Answer largest_measured(const Certificate& c) {
     const MeasuredLayer& last = c.measured.back();
+    if (last.error == 0)
+        return {"Largest error measured", fmt::format("none: {} came back exactly", measured_on(c)),
+                "exact"};
     return {"Largest error measured",
-            fmt::format("{:.4g}; relative to its own signal the largest is {} ({})", last.error,
-                        decibels(last.relative_error), measured_on(c)),
+            fmt::format("{:.4g}; relative to its own signal at most {}, of {}", last.error,
+                        share(last.relative_error), measured_on(c)),
             decibels(last.relative_error)};
 }
 
 Answer typical_measured(const Certificate& c) {
     const MeasuredLayer& last = c.measured.back();
+    if (last.median_error == 0) return {"Typical error measured", "none", "exact"};
     return {"Typical error measured",
-            fmt::format("{:.4g}, relative to its own signal {} (medians)", last.median_error,
-                        decibels(last.median_relative_error)),
+            fmt::format("{:.4g}; relative to its own signal {}; both are medians",
+                        last.median_error, share(last.median_relative_error)),
             decibels(last.median_relative_error)};
 }
 

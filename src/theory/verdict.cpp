@@ -73,8 +73,9 @@ std::string leak_in_words(const Certificate& c) {
 }  // namespace
 
 std::string class_text(const Certificate& c) {
-    std::string text = fmt::format("every signal up to B = {:.4g} long on {}, noise up to {:.4g}",
-                                   c.terms.B, c.supports_text(), c.terms.noise);
+    std::string text =
+        fmt::format("every signal up to B = {:.4g} long on {}, ", c.terms.B, c.supports_text());
+    text += c.terms.noise > 0 ? fmt::format("noise up to {:.4g}", c.terms.noise) : "without noise";
     for (const auto& [name, radius] : {std::pair{"operators", c.operator_radius},
                                        {"weights", c.weight_radius},
                                        {"thresholds", c.threshold_radius}})

@@ -64,10 +64,12 @@ TEST(CertificateText, LeadsWithTheAnswersOfAProof) {
     EXPECT_TRUE(c.text().starts_with("Guaranteed              yes: "));
     EXPECT_TRUE(contains(answer(c, "For which signals"), "up to B = 4 long"));
     // 0.125 of 4 is -30.1 dB, of 1 it is -18.1 dB, and of 2, the middle one, -24.1 dB.
-    EXPECT_TRUE(contains(answer(c, "Largest error proven"), "0.125, which is -30.1 dB"));
+    EXPECT_TRUE(contains(answer(c, "Largest error proven"),
+                         "0.125, which is -30.1 dB (3.12 %) of the longest signal, 4"));
     EXPECT_TRUE(contains(answer(c, "Largest error measured"), "0.125; relative"));
-    EXPECT_TRUE(contains(answer(c, "Largest error measured"), "is -18.1 dB (3 signals)"));
-    EXPECT_TRUE(contains(answer(c, "Typical error measured"), "0.125, relative"));
+    EXPECT_TRUE(
+        contains(answer(c, "Largest error measured"), "at most -18.1 dB (12.5 %), of 3 signals"));
+    EXPECT_TRUE(contains(answer(c, "Typical error measured"), "0.125; relative"));
     EXPECT_TRUE(contains(answer(c, "Typical error measured"), "-24.1 dB"));
     EXPECT_EQ(answer(c, "What failed"), "");
 }
@@ -87,9 +89,9 @@ TEST(CertificateText, SaysWhatFailedInPlainWords) {
     EXPECT_TRUE(contains(answer(leaking, "What failed"), "must be 2"));
 }
 
-TEST(CertificateText, AnExactAnswerHasNoDecibels) {
+TEST(CertificateText, AnExactAnswerIsSaidToBeOne) {
     const Certificate c = certify(identity_model(0), signals_of({1}));
-    EXPECT_TRUE(contains(answer(c, "Largest error measured"), "is exact"));
+    EXPECT_TRUE(contains(answer(c, "Largest error measured"), "none: 1 signal came back exactly"));
 }
 
 TEST(CertificateText, ALineHasAtMostAHundredCharacters) {

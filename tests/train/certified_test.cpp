@@ -6,6 +6,7 @@
 
 #include "model/model_parameters.hpp"
 #include "pibinn/error.hpp"
+#include "pibinn/synthetic_problem.hpp"
 #include "pibinn/train.hpp"
 
 namespace pibinn {
