@@ -72,10 +72,17 @@ Figure response_figure(const Certificate& c) {
     return figure;
 }
 
+/// The answer without the figure that it may begin with.
+std::string note_of(const Answer& a) {
+    if (!a.answer.starts_with(a.figure)) return a.answer;
+    const std::size_t rest = a.answer.find_first_not_of(": ", a.figure.size());
+    return rest == std::string::npos ? "" : a.answer.substr(rest);
+}
+
 std::vector<KeyFigure> key_figures_of(const Certificate& c) {
     std::vector<KeyFigure> figures;
     for (const Answer& a : answers(c))
-        if (!a.figure.empty()) figures.push_back({a.question, a.figure, "", a.answer});
+        if (!a.figure.empty()) figures.push_back({a.question, a.figure, "", note_of(a)});
     return figures;
 }
 

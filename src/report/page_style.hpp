@@ -102,7 +102,8 @@ footer { margin: 32px 0 0; color: var(--soft); font-size: 13px; }
   figure { padding: 12px 8px; }
   th, td { padding: 6px 10px; }
   /* Words wrap, numbers do not. */
-  td:not(.number) { white-space: normal; min-width: 88px; }
+  td:not(.number) { white-space: normal; }
+  td:first-child:not(.number) { min-width: 100px; }
 }
 @media print { body { background: none; } section { break-inside: avoid; } }
 )css";

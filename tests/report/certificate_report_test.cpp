@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "report/helpers.hpp"
+#include "report/html.hpp"
+#include "theory/certificate_tables.hpp"
 
 namespace pibinn {
 namespace {
@@ -95,6 +97,32 @@ TEST(CertificateReport, TheoremAndBordersAreToldWithTheirConditions) {
     EXPECT_TRUE(contains(certificate_report(report), "seen to hold on the signals"));
     report.certificate.verdict = Verdict::guaranteed;
     EXPECT_TRUE(contains(certificate_report(report), "under the assumptions above."));
+}
+
+TEST(CertificateReport, PageAndTextShowTheSameTables) {
+    CertificateReport report;
+    report.certificate = three_layers(Activation::soft);
+    const Certificate& c = report.certificate;
+    const std::string page = certificate_report(report), text = c.text();
+    for (const Table& table : {layer_table(c), notation_table(c), set_table(c)})
+        for (const Table::Row& row : table.rows)
+            for (const std::string& cell : row.cells) {
+                EXPECT_TRUE(contains(page, ">" + escape_html(cell) + "</td>")) << cell;
+                EXPECT_TRUE(contains(text, cell)) << cell;
+            }
+}
+
+TEST(CertificateReport, PlainWordsComeBeforeThePapersNotation) {
+    CertificateReport report;
+    report.certificate = three_layers(Activation::hard);
+    report.certificate.failed = {"layer 2 may pass on 125 % of the error before it"};
+    const std::string page = certificate_report(report);
+    const std::size_t words = page.find("What failed: layer 2 may pass on 125 %");
+    ASSERT_NE(words, std::string::npos);
+    for (const char* notation : {"eq. ", "Cvg", "alpha", "f_k"})
+        EXPECT_GT(page.find(notation, page.find("</style>")), words) << notation;
+    EXPECT_TRUE(contains(page, "Largest error measured"));
+    EXPECT_FALSE(contains(page, ">no: "));  // a card does not say twice what it shows large
 }
 
 }  // namespace
