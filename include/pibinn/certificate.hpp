@@ -162,7 +162,7 @@ Certificate certify(const Model& model, const Batch& signals);
 Certificate certify(const Model& model, const CertificateInput& input,
                     const CertificateOptions& options, ThreadPool& pool);
 
-/// Keeps a certificate in the metadata of its model, which save_model writes.
+/// Keeps a certificate in the metadata of its model, which Model::save writes.
 void attach_certificate(Model& model, const Certificate& certificate);
 
 /// The certificate that a model carries.

@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 
+#include "algebra/activate.hpp"
 #include "pibinn/error.hpp"
 #include "spectral/spectral_norm.hpp"
 #include "spectral/step_matrix.hpp"
@@ -12,23 +13,16 @@
 namespace pibinn {
 
 bool is_certifiable(Activation activation) {
-    switch (activation) {
-        case Activation::soft:
-        case Activation::hard:
-            return true;
-        case Activation::relu:
-            return false;
-    }
-    return false;
+    return rules_of(activation).bound != ContractionBound::none;
 }
 
 WeightSet weight_set(Activation activation) {
-    switch (activation) {
-        case Activation::soft:
+    switch (rules_of(activation).bound) {
+        case ContractionBound::soft:
             return WeightSet::soft;
-        case Activation::hard:
+        case ContractionBound::hard:
             return WeightSet::hard;
-        case Activation::relu:
+        case ContractionBound::none:
             break;
     }
     fail_usage("activation '" + std::string(to_string(activation)) +

@@ -15,8 +15,8 @@ enum class WeightSet {
     soft   ///< eq. to10: alpha_k = f_k + mu_k s
 };
 
-/// Whether the theory knows the activation at all: only what is listed has a weight set, so that a
-/// new activation is refused until its bounds are proven.
+/// Whether the theory knows the activation at all. One whose rules name no contraction bound is
+/// refused.
 bool is_certifiable(Activation activation);
 /// The set that belongs to an activation. A usage error for one that is not certifiable.
 WeightSet weight_set(Activation activation);

@@ -1,6 +1,6 @@
 #include "theory/block_network.hpp"
 
-#include <string>
+#include <fmt/format.h>
 
 #include "algebra/activate.hpp"
 #include "pibinn/error.hpp"
@@ -29,16 +29,14 @@ void require_certifiable(const NetworkSpec& spec) {
     if (spec.architecture != Architecture::unrolled)
         fail_usage("a fully connected network has no operator that a theory could rest on",
                    "certify an unrolled model");
-    switch (spec.activation) {
-        case Activation::soft:
-        case Activation::hard:
-            return;
-        case Activation::relu:
-            fail_usage("activation 'relu' has no threshold: no support is ever kept",
-                       "certify a model with activation 'soft' or 'hard'");
-    }
-    fail_usage("the theory has no bounds for this activation",
-               "certify a model with activation 'soft' or 'hard'");
+    if (!rules_of(spec.activation).has_threshold())
+        fail_usage(fmt::format("activation '{}' has no threshold: no support is ever kept",
+                               to_string(spec.activation)),
+                   "certify a model with activation 'soft' or 'hard'");
+    if (!is_certifiable(spec.activation))
+        fail_usage(
+            fmt::format("the theory has no bounds for activation '{}'", to_string(spec.activation)),
+            "certify a model with activation 'soft' or 'hard'");
 }
 
 std::vector<double> one_per_layer(const std::vector<float>& values, std::size_t layers) {
