@@ -124,7 +124,7 @@ void judge_without_proof(Certificate& c) {
         "signals; for other signals {}",
         c.alpha, c.signals, gap(c.terms, c.bound));
     if (asks_for_more_than_was_run(c)) {
-        c.failed.push_back(
+        c.failed.emplace_back(
             "the signals were run with the network and the noise as they are, which says nothing "
             "of the noise and the radii asked for");
         c.why += fmt::format(
