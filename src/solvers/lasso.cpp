@@ -36,7 +36,7 @@ void check(const LassoOptions& o) {
     if (!(o.squared_norm >= 0 && std::isfinite(o.squared_norm)))
         fail_usage(fmt::format("squared norm {} of the operator is not a number from 0 on",
                                o.squared_norm),
-                   "give Operator::squared_norm(), or 0 to compute it");
+                   "give the squared norm of the operator, or 0 to compute it");
 }
 
 /// The signals of one task that are not done yet, moved together at the front of the buffers.
