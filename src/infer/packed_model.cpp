@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "algebra/activate.hpp"
 #include "infer/block_copies.hpp"
 #include "infer/kernel_choice.hpp"
 #include "infer/pack.hpp"
@@ -63,7 +64,8 @@ std::size_t rows_per_task(std::size_t rows, std::size_t threads, std::size_t at_
 }  // namespace
 
 bool can_be_packed(const NetworkSpec& spec) {
-    return spec.architecture == Architecture::unrolled && rules_of(spec.weights).sign_planes() > 0;
+    return spec.architecture == Architecture::unrolled &&
+           rules_of(spec.weights).sign_planes() > 0 && rules_of(spec.activation).homogeneous;
 }
 
 std::vector<std::string> packed_kernels() { return kernel_choices(); }

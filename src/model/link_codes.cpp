@@ -1,6 +1,8 @@
 #include "model/link_codes.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -49,6 +51,26 @@ void for_each_run(WeightKind kind, const ParameterLayout& layout, Visit&& visit)
                            [&](std::size_t begin, std::size_t end) { visit(k, begin, end); });
 }
 
+/// The scale of a run of links: the largest of them stands on one of the levels. Which one, and how
+/// the product of level and scale was rounded, shows in the others.
+float scale_of(const WeightRules& rules, std::span<const float> links) {
+    float largest = 0;
+    for (const float w : links) largest = std::max(largest, std::abs(w));
+    const auto fits = [&](float scale) {
+        return std::all_of(links.begin(), links.end(),
+                           [&](float w) { return rules.encode(w, scale).has_value(); });
+    };
+    for (auto level = rules.quantiser.levels.rbegin(); level != rules.quantiser.levels.rend();
+         ++level) {
+        if (*level <= 0) continue;
+        const float scale = largest / *level;
+        for (const float near : {scale, std::nextafter(scale, 0.0F),
+                                 std::nextafter(scale, std::numeric_limits<float>::max())})
+            if (fits(near)) return near;
+    }
+    return largest;
+}
+
 }  // namespace
 
 LinkCodes pack_links(const Model& model) {
@@ -60,10 +82,9 @@ LinkCodes pack_links(const Model& model) {
     LinkCodes codes;
     BitWriter writer(width * layout.weights_size());
     for_each_run(kind, layout, [&](std::size_t k, std::size_t begin, std::size_t end) {
-        float scale = 0;
-        for (std::size_t l = begin; l < end; ++l)
-            scale = std::max(scale, std::abs(model.weights[k - 1][l]));
-        if (!one_scale || codes.scales.empty()) codes.scales.push_back(scale);
+        if (!one_scale || codes.scales.empty())
+            codes.scales.push_back(scale_of(
+                rules, std::span<const float>(model.weights[k - 1]).subspan(begin, end - begin)));
         for (std::size_t l = begin; l < end; ++l) {
             const auto code = rules.encode(model.weights[k - 1][l], codes.scales.back());
             ensure(code.has_value(), "a weight is not on its scale");

@@ -21,6 +21,11 @@ struct ActivationRules {
     std::size_t numbers_per_layer = 0;  ///< theta, and whatever else it may learn per layer
     ThresholdLearning learning = ThresholdLearning::none;
     ContractionBound bound = ContractionBound::none;
+    /// H(c z, c tau) = c H(z, tau) for c > 0. Packed networks hold x in units of their own, so only
+    /// such activations can be packed.
+    bool homogeneous = false;
+    /// A threshold that is not finite would set everything to zero as if nothing had happened.
+    bool hides_bad_threshold = false;
 
     constexpr bool has_threshold() const { return numbers_per_layer > 0; }
 };

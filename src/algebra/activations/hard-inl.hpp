@@ -13,7 +13,8 @@ template <>
 struct ActivationOf<Activation::hard> {
     static constexpr ActivationRules rules{.numbers_per_layer = 1,
                                            .learning = ThresholdLearning::by_ramp,
-                                           .bound = ContractionBound::hard};
+                                           .bound = ContractionBound::hard,
+                                           .homogeneous = true};
 
     template <class T>
     static T apply(T z, const ActivationNumbers<T>& numbers) {

@@ -9,7 +9,7 @@ namespace pibinn {
 
 template <>
 struct ActivationOf<Activation::relu> {
-    static constexpr ActivationRules rules{};
+    static constexpr ActivationRules rules{.homogeneous = true};
 
     template <class T>
     static T apply(T z, const ActivationNumbers<T>&) {

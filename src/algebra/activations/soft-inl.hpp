@@ -11,7 +11,9 @@ template <>
 struct ActivationOf<Activation::soft> {
     static constexpr ActivationRules rules{.numbers_per_layer = 1,
                                            .learning = ThresholdLearning::always,
-                                           .bound = ContractionBound::soft};
+                                           .bound = ContractionBound::soft,
+                                           .homogeneous = true,
+                                           .hides_bad_threshold = true};
 
     template <class T>
     static T apply(T z, const ActivationNumbers<T>& numbers) {

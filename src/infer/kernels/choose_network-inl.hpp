@@ -19,15 +19,12 @@ template <template <bool, Activation> class Rows>
 void Recover(const RecoverArgs& args) {
     const bool plain = args.block.plain;
     switch (args.block.activation) {
-        case Activation::soft:
-            return plain ? Rows<true, Activation::soft>::Run(args)
-                         : Rows<false, Activation::soft>::Run(args);
-        case Activation::hard:
-            return plain ? Rows<true, Activation::hard>::Run(args)
-                         : Rows<false, Activation::hard>::Run(args);
-        case Activation::relu:
-            return plain ? Rows<true, Activation::relu>::Run(args)
-                         : Rows<false, Activation::relu>::Run(args);
+#define PIBINN_CASE(value, name)                                \
+    case Activation::value:                                     \
+        return plain ? Rows<true, Activation::value>::Run(args) \
+                     : Rows<false, Activation::value>::Run(args);
+        PIBINN_ACTIVATIONS(PIBINN_CASE)
+#undef PIBINN_CASE
     }
 }
 

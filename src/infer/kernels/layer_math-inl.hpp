@@ -13,6 +13,9 @@
 
 #include <hwy/highway.h>
 
+#include <generated/all_activations-inl.hpp>
+
+#include "algebra/activate.hpp"
 #include "infer/kernels/primitives-inl.hpp"
 #include "infer/packed_block.hpp"
 
@@ -62,35 +65,47 @@ HWY_INLINE void WriteEntries(const float* HWY_RESTRICT x, float x_unit, std::siz
 /// A threshold that follows the residual.
 template <class V>
 HWY_INLINE V ResidualThreshold(Activation activation, V tau) {
-    switch (activation) {
-        case Activation::soft: {
-            // One that is not finite would set everything to zero as if nothing had happened: it
-            // gets a minus, so that everything is above it. Adding one to its exponent tells: only
-            // such a threshold overflows into the sign.
-            const hn::DFromV<V> d;
-            const hn::RebindToUnsigned<decltype(d)> du;
-            const auto next = hn::Add(hn::BitCast(du, tau), hn::Set(du, 1U << 23U));
-            return hn::Or(tau, hn::And(hn::BitCast(d, next), hn::SignBit(d)));
-        }
-        case Activation::hard:
-        case Activation::relu:
-            return tau;
-    }
-    __builtin_unreachable();
+    if (!rules_of(activation).hides_bad_threshold) return tau;
+    // One that is not finite gets a minus, so that everything is above it. Adding one to its
+    // exponent tells: only such a threshold overflows into the sign.
+    const hn::DFromV<V> d;
+    const hn::RebindToUnsigned<decltype(d)> du;
+    const auto next = hn::Add(hn::BitCast(du, tau), hn::Set(du, 1U << 23U));
+    return hn::Or(tau, hn::And(hn::BitCast(d, next), hn::SignBit(d)));
 }
 
-/// The activation: the one place where the kernels apply it.
+/// The activation: the one place where the kernels apply it. By its own formula for vectors, except
+/// where a shorter one gives the same bits.
+template <Activation kActivation>
+struct KernelActivation {
+    template <class V>
+    static HWY_INLINE Activated<V> Apply(V z, V tau) {
+        const V zero = hn::Zero(hn::DFromV<V>());
+        return Activated<V>(activation::HWY_NAMESPACE::Apply(ActivationTag<kActivation>(), z,
+                                                             ActivationNumbers<V>{tau, zero}));
+    }
+};
+
+template <>
+struct KernelActivation<Activation::soft> {
+    template <class V>
+    static HWY_INLINE Activated<V> Apply(V z, V tau) {
+        return SoftThreshold(z, tau);
+    }
+};
+
+/// Without the softening of training.
+template <>
+struct KernelActivation<Activation::hard> {
+    template <class V>
+    static HWY_INLINE Activated<V> Apply(V z, V tau) {
+        return Activated<V>(hn::IfThenElseZero(hn::Ge(hn::Abs(z), tau), z));
+    }
+};
+
 template <Activation kActivation, class V>
 HWY_INLINE Activated<V> Activate(V z, V tau) {
-    switch (kActivation) {
-        case Activation::soft:
-            return SoftThreshold(z, tau);
-        case Activation::hard:
-            return Activated<V>(hn::IfThenElseZero(hn::Ge(hn::Abs(z), tau), z));
-        case Activation::relu:
-            return Activated<V>(hn::Max(z, hn::Zero(hn::DFromV<V>())));
-    }
-    __builtin_unreachable();
+    return KernelActivation<kActivation>::Apply(z, tau);
 }
 
 }  // namespace pibinn::HWY_NAMESPACE
