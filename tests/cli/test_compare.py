@@ -10,7 +10,7 @@ import time
 import numpy as np
 import pytest
 
-from conftest import PROGRAM, SHORT, TINY, contents, refuse, sets, succeed, tree
+from conftest import PROGRAM, PROGRESS_LINE, SHORT, TINY, contents, refuse, sets, succeed, tree
 
 KINDS = ["float", "one-bit", "one-bit-layer", "one-bit-channel", "ternary"]
 REPEATED = sets("problem.structure=repeated", "problem.repeat=3")
@@ -185,6 +185,7 @@ def test_told_to_stop_it_keeps_what_is_finished_and_says_how_to_go_on(tmp_path):
             time.sleep(0.001)
         program.send_signal(signal.SIGINT)
         text, line = program.communicate(timeout=60)
+        line = PROGRESS_LINE.sub("", line)
     finally:
         program.kill()
     assert (program.returncode, text) == (1, "")
