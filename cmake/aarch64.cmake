@@ -18,7 +18,8 @@ set(ENV{PKG_CONFIG_LIBDIR}
     ${libraries}/pkgconfig:${libraries}/openblas-pthread/pkgconfig:${CMAKE_SYSROOT}/usr/share/pkgconfig)
 # Libraries that others need, in folders which postinst scripts of Debian would link to.
 set(CMAKE_EXE_LINKER_FLAGS_INIT
-    "-Wl,-rpath-link,${libraries} -Wl,-rpath-link,${libraries}/openblas-pthread")
+    "-L${libraries}/openblas-pthread -L${libraries}/hdf5/serial \
+-Wl,-rpath-link,${libraries}:${libraries}/openblas-pthread:${libraries}/hdf5/serial")
 set(CMAKE_CROSSCOMPILING_EMULATOR
     qemu-aarch64 -L ${CMAKE_SYSROOT} -E
-    LD_LIBRARY_PATH=${libraries}:${libraries}/openblas-pthread:${CMAKE_SYSROOT}/lib/aarch64-linux-gnu)
+    LD_LIBRARY_PATH=${libraries}:${libraries}/openblas-pthread:${libraries}/hdf5/serial:${CMAKE_SYSROOT}/lib/aarch64-linux-gnu)

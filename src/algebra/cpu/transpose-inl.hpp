@@ -84,7 +84,8 @@ inline HWY_NOINLINE void Transpose(std::size_t rows, std::size_t cols,
         i = TransposeRows(hn::CappedTag<float, 4>(), i, rows, cols, from, from_stride, to,
                           to_stride);
 #endif
-    for (; i < rows; ++i)
+    // Counted down: where no row can be left, g++ 12 for ARM takes i < rows for an endless loop.
+    for (std::size_t left = rows - i; left > 0; --left, ++i)
         for (std::size_t j = 0; j < cols; ++j) to[j * to_stride + i] = from[i * from_stride + j];
 }
 
