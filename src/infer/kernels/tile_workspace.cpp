@@ -1,6 +1,7 @@
 #include "infer/kernels/tile_workspace.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "infer/kernels/kernels.hpp"
 
@@ -65,8 +66,10 @@ std::size_t vector_workspace_floats(const PackedBlock& block, const SignLayout& 
 }
 
 std::size_t tile_workspace_floats(const PackedBlock& block, const SignLayout& layout) {
-    return static_cast<std::size_t>(TileWorkspace(block, layout, kTile, nullptr).end -
-                                    static_cast<float*>(nullptr));
+    // A start that is no null pointer, which nothing may be subtracted from.
+    float* const start =
+        reinterpret_cast<float*>(std::uintptr_t{AlignedAllocator<float>::alignment});
+    return static_cast<std::size_t>(TileWorkspace(block, layout, kTile, start).end - start);
 }
 
 }  // namespace pibinn
