@@ -38,7 +38,7 @@ void run_init(const Arguments& arguments) {
     model.save(out);
 
     console.note(short_notes(frame));
-    console.say(fmt::format("{}: {}\n{}", out, model_line(model), bits_table(model)));
+    console.say(fmt::format("{}: {}\n{}", out, model_lines(model), bits_table(model)));
     console.result(
         {{"out", out}, {"model", model_json(model)}, {"bits", bits_json(count_bits(model))}});
 }

@@ -83,7 +83,7 @@ void inspect_model(const std::string& file, const std::string& picture, const Co
                                                 pattern_of(model.op.structure())}};
         write_pattern(panels, picture);
     }
-    console.say(fmt::format("{}{}\n{}\n{}{}\n{}{}file: {} bytes\n", model_line(model),
+    console.say(fmt::format("{}{}\n{}\n{}{}\n{}{}file: {} bytes\n", model_lines(model),
                             share_text(model), bits_table(model), numbers_text(model),
                             domain_text(model.domain), metadata_text(model),
                             attached_text(attached), grouped(bytes)));

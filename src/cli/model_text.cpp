@@ -7,13 +7,13 @@
 
 namespace pibinn::cli {
 
-std::string model_line(const Model& model) {
+std::string model_lines(const Model& model) {
     const Structure& s = model.op.structure();
     const std::string repeat =
         s.kind() == StructureKind::repeated ? fmt::format(" x {}", s.repeat()) : "";
     return fmt::format(
-        "{} network of {} {} layers on a {}{} operator of {} x {}: {} links, {} activation, "
-        "{} update, delta {}\n",
+        "{} network of {} {} layers on a {}{} operator of {} x {}\n"
+        "{} links, {} activation, {} update, delta {}\n",
         to_string(model.spec.architecture), model.spec.layers, to_string(model.spec.weights),
         to_string(s.kind()), repeat, s.rows(), s.cols(), grouped(model.links()),
         to_string(model.spec.activation), to_string(model.spec.update), model.spec.delta);

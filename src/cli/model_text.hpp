@@ -6,8 +6,8 @@
 
 namespace pibinn::cli {
 
-/// One line: "unrolled network of 20 one-bit layers ...".
-std::string model_line(const Model& model);
+/// Two lines: "unrolled network of 20 one-bit layers ...", and its links, activation and update.
+std::string model_lines(const Model& model);
 /// The bits a model stores, counted the paper's way and in all.
 std::string bits_table(const Model& model);
 

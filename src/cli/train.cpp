@@ -68,7 +68,7 @@ void run_train(const Arguments& arguments) {
 
     console.say(fmt::format(
         "{}\ntest nmse {:.2f} dB, training nmse {:.2f} dB{}{}\n{}\n{}\n{}\nWritten: {}\n",
-        model_line(first.result.model), summary["test_nmse_db"].get<double>(),
+        model_lines(first.result.model), summary["test_nmse_db"].get<double>(),
         summary["train_nmse_db"].get<double>(),
         seeds.size() > 1 ? fmt::format(" (mean of {} seeds; test deviation {:.2f} dB)",
                                        seeds.size(), summary["std"]["test_nmse_db"].get<double>())

@@ -1,4 +1,4 @@
-"""The pages in a browser, as wide as a desk's screen and as a phone's. Without chromium there is nothing to look with."""
+"""The pages in a browser, as wide as a desk's screen and as a phone's."""
 
 import json
 import re
@@ -10,9 +10,11 @@ import pytest
 from conftest import SHORT, TINY, sets, succeed
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+pytestmark = pytest.mark.skipif(CHROMIUM is None,
+                                reason="skipped: chromium is not installed; apt-get install chromium")
 
-# What a reader would see, measured by the browser in a frame of its own width: headless windows are 500 wide at least.
+# What a reader would see, measured by the browser in a frame of its own width: headless windows are
+# at least 500 pixels wide.
 FRAME = """<!DOCTYPE html><iframe id="f" style="width: WIDTHpx; height: 3000px; border: 0" srcdoc="PAGE"></iframe>
 <script>
 document.getElementById("f").onload = function () {
