@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,6 +49,10 @@ struct TrainResult {
     /// Of the last stage that asks for an alpha, and what the finished model has on the training
     /// supports: no scale and no flip of signs may be enough. 0 where no stage asks.
     double alpha_asked = 0, alpha_reached = 0;
+    /// The float network of the same layers as the float stages left it, which is what the one-bit
+    /// training starts from; nothing where no weights are quantised or no stage is float.
+    std::optional<Model> pretrained;
+    std::size_t pretrained_epochs = 0;
 };
 
 /// How the program would train a network, with what a caller may want to say differently.

@@ -103,6 +103,8 @@ void save_checkpoint(const std::filesystem::path& path, const TrainState& state,
         tensors.push_back(floats("best", state.best));
         progress["best_error"] = state.best_error;
     }
+    progress["pretrained"] = !state.pretrained.empty();
+    if (!state.pretrained.empty()) tensors.push_back(floats("pretrained", state.pretrained));
     write_safetensors(path, tensors,
                       {{"pibinn.training", identity}, {"pibinn.progress", progress.dump()}});
 }
@@ -153,6 +155,8 @@ std::optional<TrainState> load_checkpoint(const std::filesystem::path& path,
         state.best = floats("best");
         state.best_error = progress["best_error"].get<double>();
     }
+    // Checkpoints of earlier versions say nothing of it.
+    if (progress.value("pretrained", json()) == true) state.pretrained = floats("pretrained");
     // Which stage each epoch was of follows from the recipe, so the file need not be believed.
     std::size_t stage = 0;
     std::size_t first = 0;

@@ -137,6 +137,12 @@ TrainResult train(const TrainJob& asked, ThreadPool& pool, const ProgressSink& p
     result.train = score(result.model, problem.train, pool, result.train_nmse_db_per_layer);
     result.test = score(result.model, problem.test, pool, result.test_nmse_db_per_layer);
     result.model.domain = problem.domain;
+    result.pretrained = trainer.pretrained();
+    if (result.pretrained) {
+        result.pretrained->domain = problem.domain;
+        for (const Stage& stage : job.recipe.stages)
+            if (stage.projection == Projection::none) result.pretrained_epochs += stage.epochs;
+    }
     auto& metadata = result.model.metadata;
     metadata["pibinn.recipe"] = job.recipe.name;
     metadata["pibinn.seed"] = std::to_string(job.seed);

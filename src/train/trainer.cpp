@@ -93,6 +93,11 @@ void Trainer::begin_stage() {
     if (stage.scale > 0) backend_.fill(static_cast<float>(stage.scale), latent_.scale());
 }
 
+bool Trainer::ends_float_stages(const Stage& stage) const {
+    return stage.projection == Projection::none && state_.stage + 1 < recipe_.stages.size() &&
+           recipe_.stages[state_.stage + 1].projection != Projection::none;
+}
+
 WeightKind Trainer::kind_in(const Stage& stage) const {
     return stage.projection == Projection::lazy ? spec_.weights : WeightKind::real;
 }
@@ -135,6 +140,11 @@ void Trainer::run_epoch() {
     // Before thresholds are hard, the error of hard ones does not tell which epoch was best.
     if (measured && validation_rows_ > 0 && soft == 0) validate();
     if (last && !state_.best.empty()) latent_.upload(state_.best);
+    // Thresholds that are still soft make no network that could be stored.
+    if (last && soft == 0 && ends_float_stages(stage)) {
+        state_.pretrained.resize(latent_.layout().size());
+        latent_.download(state_.pretrained);
+    }
     record.test_nmse_db = measured ? test_nmse_db() : state_.history.back().test_nmse_db;
     state_.history.push_back(record);
     state_.seconds[state_.stage] += std::chrono::duration<double>(Clock::now() - start).count();
@@ -259,6 +269,15 @@ Model Trainer::model() const {
     return model_of(spec_, problem_.op, effective.download());
 }
 
+std::optional<Model> Trainer::pretrained() const {
+    if (state_.pretrained.empty()) return std::nullopt;
+    ParameterStore numbers(network_->layout());
+    std::copy(state_.pretrained.begin(), state_.pretrained.end(), numbers.values().begin());
+    NetworkSpec real = spec_;
+    real.weights = WeightKind::real;
+    return model_of(real, problem_.op, numbers);
+}
+
 double Trainer::alpha() const {
     if (!certified_) return 0;
     DeviceParameters effective(network_->layout(), backend_);
@@ -293,9 +312,9 @@ void Trainer::restore(const TrainState& state) {
 }
 
 std::size_t training_bytes_per_link() {
-    // Latent and effective weights, their gradient, two moments, the running mean, and the
-    // gradients of the shards.
-    return (6 + gradient_shards()) * sizeof(float);
+    // Latent and effective weights, their gradient, two moments, the running mean, the weights
+    // after the float stages, and the gradients of the shards.
+    return (7 + gradient_shards()) * sizeof(float);
 }
 
 void Trainer::fail_diverged(const Stage& stage) const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "model/network.hpp"
@@ -21,6 +22,7 @@ struct TrainState {
     std::vector<float> latent, first, second, mean;
     std::vector<float> best;  ///< of the stage so far, by the validation rows; empty without these
     double best_error = 0;
+    std::vector<float> pretrained;  ///< what the last float stage of a quantised network ended with
     std::vector<EpochRecord> history;
     std::vector<double> seconds;  ///< spent in each stage
 };
@@ -45,12 +47,17 @@ public:
 
     /// The model as it is now, weights as they are stored.
     Model model() const;
-    /// Its alpha on the training supports, 0 where no stage asks for one.
+    /// The float network that the float stages ended with; nothing before their end, where there
+    /// are none, or where nothing is quantised.
+    std::optional<Model> pretrained() const;
+    /// The alpha of model() on the training supports, 0 where no stage asks for one.
     double alpha() const;
 
 private:
     void initialise();
     void begin_stage();
+    /// Whether what follows this stage is the first to see quantised weights.
+    bool ends_float_stages(const Stage& stage) const;
     /// How much of a hard threshold this epoch takes off what passes (LayerSettings).
     double softening() const;
     /// Copies rows of the epoch's set side by side.

@@ -200,6 +200,31 @@ TEST(Validation, KeepsItsRowsOutOfTraining) {
     EXPECT_NE(train(job, pool).history[0].loss, before[0].loss);
 }
 
+TEST(Pretrained, IsTheFloatNetworkOfTheFloatStagesAlone) {
+    ThreadPool pool(1);
+    const Problem problem = small_problem(pool);
+    TrainJob job;
+    job.problem = &problem;
+    job.spec.layers = 3;
+    job.recipe = quick("default", job.spec);
+    const TrainResult result = train(job, pool);
+    ASSERT_TRUE(result.pretrained);
+    EXPECT_EQ(result.pretrained_epochs, 4u);
+
+    TrainJob floats = job;
+    floats.spec.weights = WeightKind::real;
+    floats.recipe.stages.resize(1);
+    const TrainResult alone = train(floats, pool);
+    EXPECT_EQ(result.pretrained->spec.weights, WeightKind::real);
+    EXPECT_EQ(result.pretrained->weights, alone.model.weights);
+    EXPECT_EQ(result.pretrained->theta, alone.model.theta);
+    EXPECT_NE(result.pretrained->weights, result.model.weights);
+    EXPECT_FALSE(alone.pretrained) << "a float network has no float twin";
+
+    job.recipe.stages.erase(job.recipe.stages.begin());
+    EXPECT_FALSE(train(job, pool).pretrained) << "no stage was float";
+}
+
 class Resume : public ::testing::Test {
 protected:
     Resume()
@@ -227,7 +252,9 @@ protected:
 TEST_F(Resume, AfterAnyEpochEndsLikeAnUndisturbedRun) {
     TrainJob undisturbed = job_;
     undisturbed.folder.clear();
-    const Model expected = train(undisturbed, pool_).model;
+    const TrainResult full = train(undisturbed, pool_);
+    const Model& expected = full.model;
+    ASSERT_TRUE(full.pretrained);
     for (std::size_t stop = 1; stop < job_.recipe.epochs(); ++stop) {
         std::filesystem::remove(folder_ / "checkpoint.safetensors");
         const TrainResult half =
@@ -240,6 +267,9 @@ TEST_F(Resume, AfterAnyEpochEndsLikeAnUndisturbedRun) {
         EXPECT_EQ(whole.model.theta, expected.theta);
         EXPECT_EQ(whole.model.beta, expected.beta);
         EXPECT_EQ(whole.history.size(), job_.recipe.epochs());
+        ASSERT_TRUE(whole.pretrained) << "stopped after epoch " << stop;
+        EXPECT_EQ(whole.pretrained->weights, full.pretrained->weights);
+        EXPECT_EQ(whole.pretrained->theta, full.pretrained->theta);
     }
 }
 
