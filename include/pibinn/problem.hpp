@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "pibinn/disturbance.hpp"
@@ -81,6 +82,8 @@ enum class Split { train, test };
 /// draws from the streams of index first + i: the data sets themselves are those from 0 on.
 void sense(const Problem& problem, Split split, ConstBatchView x, BatchView y, std::uint64_t seed,
            std::uint64_t first, ThreadPool& pool);
+/// Refuses a set of zero signals alone: nmse divides by their norms. `where` they came from.
+void require_some_signals(const Problem& problem, std::string_view where);
 /// Measures the signals of both sets.
 void measure_sets(Problem& problem, std::uint64_t seed, ThreadPool& pool);
 

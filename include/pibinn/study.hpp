@@ -33,6 +33,7 @@ Model untrained_model(const Configuration& configuration, double theta = 0.1);
 struct RunOptions {
     std::filesystem::path folder = {};  ///< made if missing; one with another run is refused
     bool resume = false;                ///< go on with the run that the folder holds
+    std::string device = "cpu";         ///< where numbers live, as TrainOptions::device
     std::size_t threads = 0;            ///< 0: one per core
     ProgressSink progress = {};         ///< answers false to stop, which leaves checkpoints
 };

@@ -8,27 +8,12 @@
 #include "pibinn/error.hpp"
 #include "pibinn/metrics.hpp"
 #include "pibinn/recoverer.hpp"
+#include "study/evaluation_set.hpp"
 #include "study/timing.hpp"
 
 namespace pibinn::cli {
 
 namespace {
-
-/// The measurements given, or those that the model's own operator makes of the signals.
-Batch measurements_for(const Model& model, const Batch& x, const std::string& file,
-                       ThreadPool& pool) {
-    if (file.empty()) {
-        if (model.spec.architecture == Architecture::fcn)
-            fail_usage("a fully connected model holds no operator to measure the signals with",
-                       "give --measurements y.npy");
-        return model.op.apply(x, pool);
-    }
-    Batch y = read_rows(file, model.op.rows(), "measurements");
-    if (y.rows() != x.rows())
-        fail_input(fmt::format("{} signals but {} measurements ('{}')", x.rows(), y.rows(), file),
-                   "row i of the measurements must belong to row i of the signals");
-    return y;
-}
 
 std::string report(const Metrics& metrics, const RecoveryTime& time) {
     Table table = Table::of({"measure", "value"});
@@ -62,19 +47,21 @@ void run_eval(const Arguments& arguments) {
     const Console console(line.output());
 
     const Model model = Model::load(model_file);
-    Batch x = read_rows(signals_file, model.op.cols(), "signal entries");
+    const Batch signals = read_rows(signals_file, model.op.cols(), "signal entries");
+    Batch measurements;
+    if (!measurements_file.empty())
+        measurements = read_rows(measurements_file, model.op.rows(), "measurements");
     ThreadPool pool(line.threads());
-    if (!model.domain.plain()) x = model.domain.to_coefficients(x, pool);
-    const Batch y = measurements_for(model, x, measurements_file, pool);
+    const DataSet set = evaluation_set(model, signals, measurements, pool);
     const Recoverer recoverer(model);
-    const Metrics metrics = measure(x, recoverer.coefficients(y, pool));
+    const Metrics metrics = measure(set.x, recoverer.coefficients(set.y, pool));
     if (metrics.skipped_zero_signals == metrics.signals)
         fail_input(fmt::format("all {} signals of '{}' are zero", metrics.signals, signals_file),
                    "nmse divides by their norm: give signals that are not zero");
 
     const RecoveryTime time = time_recovery(
-        [&](ConstBatchView rows, ThreadPool& threads) { recoverer.coefficients(rows, threads); }, y,
-        pool);
+        [&](ConstBatchView rows, ThreadPool& threads) { recoverer.coefficients(rows, threads); },
+        set.y, pool);
     console.say(report(metrics, time));
     console.result({{"nmse_db", metrics.nmse_db},
                     {"energy_nmse_db", metrics.energy_nmse_db},

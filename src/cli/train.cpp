@@ -16,12 +16,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-void require_device(const std::string& device) {
-    if (device == "cpu") return;
-    if (device == "cuda") fail_usage("this build has no CUDA device", "use --device cpu");
-    fail_usage(fmt::format("unknown device '{}'", device), "choose cpu or cuda");
-}
-
 /// The files of a run, as a shell would take them.
 std::string written(const TrainingRun& run) {
     if (run.train.seeds == 1)
@@ -41,13 +35,11 @@ void run_train(const Arguments& arguments) {
     ConfigOptions configuration;
     configuration.add_to(line);
     std::string folder;
-    std::string device = "cpu";
     TrainingRun run;
     line.required("--out", folder, "folder of the run; made if missing", "DIR");
-    line.optional("--device", device, "where to train: cpu", "NAME");
+    line.optional("--device", run.device, "where to train: cpu", "NAME");
     line.flag("--resume", run.resume, "go on with the run that the folder holds");
     if (!line.parse(arguments)) return;
-    require_device(device);
     Console console(line.output());
 
     const ConfigDocument document = configuration.document();
@@ -55,15 +47,13 @@ void run_train(const Arguments& arguments) {
     run.train = read_train_config(document, run.config);
     run.folder = folder;
     run.command = "pibinn train" + configuration.words();
-    require_own_folder(run);
+    require_runnable(run);
     const RunFolders folders(run);
 
     ThreadPool pool(line.threads());
     const std::vector<SeedRun> seeds = run_training(run, console, pool);
     const SeedRun& first = seeds.front();
-    Comparison comparison(*first.problem, pool);
-    comparison.add_references(run.config.model.layers);
-    comparison.add_model("this network", first.result.model);
+    const Comparison comparison = compare_run(run, first, pool);
     const ordered_json summary = write_results(run, seeds, comparison, pool);
 
     console.say(fmt::format(

@@ -53,13 +53,6 @@ void require_rows(const Batch& rows, std::size_t cols, const char* noun, const s
             "every row must fit the operator");
 }
 
-/// A set of zero signals has no nmse, which divides by their norms.
-void require_some_signal(const Batch& x, const char* set, const ArrayProblem& arrays) {
-    if (std::any_of(x.values().begin(), x.values().end(), [](float v) { return v != 0; })) return;
-    fail_input(fmt::format("all {} {} signals of '{}' are zero", x.rows(), set, arrays.x_name),
-               "nmse divides by their norm: give signals that are not zero");
-}
-
 }  // namespace
 
 Problem Problem::from_arrays(const ArrayProblem& arrays) {
@@ -102,8 +95,7 @@ Problem Problem::from_arrays(const ArrayProblem& arrays, ThreadPool& pool) {
         problem.protocol =
             fmt::format("signals of {} in the basis {}", arrays.x_name, arrays.basis_name);
     }
-    require_some_signal(problem.train.x, "training", arrays);
-    require_some_signal(problem.test.x, "test", arrays);
+    require_some_signals(problem, arrays.x_name);
     if (measured) {
         problem.train.y = copy_rows(arrays.y, 0, split.train);
         problem.test.y = copy_rows(arrays.y, split.train, split.test);

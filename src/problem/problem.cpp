@@ -2,6 +2,10 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "pibinn/error.hpp"
+
 namespace pibinn {
 
 ProblemTraits Problem::traits() const {
@@ -25,6 +29,19 @@ void sense(const Problem& problem, Split split, ConstBatchView x, BatchView y, s
     }
     add_noise(y, problem.noise_std, seed, train ? Purpose::train_noise : Purpose::test_noise, pool,
               first);
+}
+
+void require_some_signals(const Problem& problem, std::string_view where) {
+    for (const DataSet* set : {&problem.train, &problem.test}) {
+        const auto values = set->x.values();
+        if (std::any_of(values.begin(), values.end(), [](float v) { return v != 0; })) continue;
+        fail_input(
+            fmt::format(
+                "all {} {} signals of '{}' are zero{}", set->x.rows(),
+                set == &problem.train ? "training" : "test", where,
+                problem.domain.normalize == Normalize::none ? "" : " once they are normalised"),
+            "nmse divides by their norm: give signals that are not zero");
+    }
 }
 
 void measure_sets(Problem& problem, std::uint64_t seed, ThreadPool& pool) {

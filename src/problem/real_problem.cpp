@@ -100,6 +100,7 @@ Problem make_real(const RealSignals& signals, SignalDomain domain, const Sensing
         artefact_coefficients(signals.test_artefacts, signals, domain, pool);
     problem.domain = std::move(domain);
     problem.sparse = false;
+    require_some_signals(problem, signals.where);
     measure_sets(problem, seed, pool);
     return problem;
 }

@@ -1,7 +1,5 @@
 #include "study/problem_source.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -35,15 +33,6 @@ Problem load_arrays(const ProblemConfig& source, std::uint64_t seed, ThreadPool&
     arrays.y_name = source.y_file;
     arrays.basis_name = source.real.basis;
     return Problem::from_arrays(arrays, pool);
-}
-
-/// Found before a network is trained on nothing: nmse divides by the norm of a signal.
-void require_some_signal(const Batch& x, const char* set, const ProblemConfig& source) {
-    if (std::any_of(x.values().begin(), x.values().end(), [](float v) { return v != 0; })) return;
-    const std::string& where = source.x_file.empty() ? source.real.path : source.x_file;
-    fail_input(fmt::format("all {} {} signals of '{}' are zero{}", x.rows(), set, where,
-                           source.real.normalize ? " once they are normalised" : ""),
-               "nmse divides by their norm: give signals that are not zero");
 }
 
 Problem draw_problem(const SyntheticSpec& spec, const Config& config, ThreadPool& pool) {
@@ -105,12 +94,9 @@ Model untrained_model(const Config& config, const Problem& problem, double theta
 Problem make_problem(const Config& config, ThreadPool& pool) {
     const ProblemConfig& source = config.problem;
     if (source.kind == ProblemKind::synthetic) return draw_problem(source.spec, config, pool);
-    Problem problem = source.kind == ProblemKind::arrays   ? load_arrays(source, config.seed, pool)
-                      : source.kind == ProblemKind::images ? load_images(config, pool)
-                                                           : load_signals(config, pool);
-    require_some_signal(problem.train.x, "training", source);
-    require_some_signal(problem.test.x, "test", source);
-    return problem;
+    if (source.kind == ProblemKind::arrays) return load_arrays(source, config.seed, pool);
+    return source.kind == ProblemKind::images ? load_images(config, pool)
+                                              : load_signals(config, pool);
 }
 
 }  // namespace pibinn::study

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "algebra/backend.hpp"
 #include "core/folder.hpp"
 #include "pibinn/error.hpp"
 
@@ -84,6 +85,11 @@ void require_resumable(const TrainingRun& run) {
 fs::path seed_folder(const TrainingRun& run, std::size_t index) {
     if (run.train.seeds == 1) return run.folder;
     return run.folder / fmt::format("{}{}", kSeedPrefix, run.config.seed + index);
+}
+
+void require_runnable(const TrainingRun& run) {
+    make_backend(run.device);
+    require_own_folder(run);
 }
 
 void require_own_folder(const TrainingRun& run) {

@@ -11,6 +11,9 @@ namespace pibinn::study {
 /// Where the files of one seed go: the run's own folder, or one of its own beneath.
 std::filesystem::path seed_folder(const TrainingRun& run, std::size_t index);
 
+/// Refuses, before any work, what cannot be done: a device that is not there, or a folder that
+/// `require_own_folder` refuses.
+void require_runnable(const TrainingRun& run);
 /// Refuses a folder that holds a run, or, to resume, one that holds another run than this.
 void require_own_folder(const TrainingRun& run);
 

@@ -99,7 +99,7 @@ std::string run_report(const TrainingRun& run, const std::vector<SeedRun>& seeds
     report.recipe = run.train.recipe;
     report.links = model.links();
     report.bits = count_bits(model);
-    report.device = "cpu";
+    report.device = run.device;
     for (const SeedRun& seed : seeds)
         report.seeds.push_back(SeedReport::of(seed.seed, seed.result));
     if (first.problem->domain.patch > 0) {
@@ -138,6 +138,13 @@ std::string problem_line(const Config& whole, const Problem& problem) {
             : "";
     return fmt::format("{}{}, {}; {} signals to train on, {} to test", signals, mask, noise,
                        problem.train.x.rows(), problem.test.x.rows());
+}
+
+Comparison compare_run(const TrainingRun& run, const SeedRun& first, ThreadPool& pool) {
+    Comparison comparison(*first.problem, pool);
+    comparison.add_references(run.config.model.layers);
+    comparison.add_model("this network", first.result.model);
+    return comparison;
 }
 
 nlohmann::ordered_json write_results(const TrainingRun& run, const std::vector<SeedRun>& seeds,

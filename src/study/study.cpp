@@ -1,5 +1,7 @@
 #include "pibinn/study.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -7,8 +9,8 @@
 #include "pibinn/recoverer.hpp"
 #include "study/config_document.hpp"
 #include "study/config_train.hpp"
+#include "study/evaluation_set.hpp"
 #include "study/problem_source.hpp"
-#include "study/real_source.hpp"
 #include "study/run_folder.hpp"
 #include "study/run_report.hpp"
 #include "study/scheme_study.hpp"
@@ -52,22 +54,18 @@ RunResult train(const Configuration& configuration, const RunOptions& options) {
     run.train = read_train_config(document, run.config);
     run.folder = options.folder;
     run.resume = options.resume;
+    run.device = options.device;
     run.command = "pibinn train";
-    require_own_folder(run);
+    require_runnable(run);
     const RunFolders folders(run);
     ThreadPool pool(options.threads);
-    const SeedProblems problems = make_problems(run.config, run.train.seeds, pool);
-    TrainingProgress progress(options.progress, run.train.seeds * run.train.recipe.epochs());
-    progress.note(short_notes(*problems.front()));
-    const std::vector<SeedRun> seeds = train_seeds(run, problems, progress, 1, pool);
+    const TrainedRun trained = run_training(run, options.progress, pool);
     RunResult result;
-    result.finished = all_finished(seeds);
+    result.finished = trained.finished;
     if (!result.finished) return result;
-    for (const SeedRun& seed : seeds) result.models.push_back(seed.result.model);
-    Comparison comparison(*problems.front(), pool);
-    comparison.add_references(run.config.model.layers);
-    comparison.add_model("this network", result.models.front());
-    result.summary = write_results(run, seeds, comparison, pool).dump(2);
+    for (const SeedRun& seed : trained.seeds) result.models.push_back(seed.result.model);
+    const Comparison comparison = compare_run(run, trained.seeds.front(), pool);
+    result.summary = write_results(run, trained.seeds, comparison, pool).dump(2);
     return result;
 }
 
@@ -87,8 +85,8 @@ RunResult compare(const Configuration& configuration, const SchemeChoice& choice
     return result;
 }
 
-Metrics evaluate(const Model& model, ConstBatchView signals, ConstBatchView measurements,
-                 ThreadPool& pool) {
+DataSet evaluation_set(const Model& model, ConstBatchView signals, ConstBatchView measurements,
+                       ThreadPool& pool) {
     if (signals.cols != model.op.cols())
         fail_input(fmt::format("expected {} signal entries per row, got {}", model.op.cols(),
                                signals.cols),
@@ -96,14 +94,27 @@ Metrics evaluate(const Model& model, ConstBatchView signals, ConstBatchView meas
     if (measurements.rows == 0 && model.spec.architecture == Architecture::fcn)
         fail_usage("a fully connected model holds no operator to measure the signals with",
                    "give their measurements");
+    if (measurements.rows != 0 && measurements.cols != model.op.rows())
+        fail_input(fmt::format("expected {} measurements per row, got {}", model.op.rows(),
+                               measurements.cols),
+                   "give the measurements of this model's operator");
     if (measurements.rows != 0 && measurements.rows != signals.rows)
         fail_input(fmt::format("{} signals but {} measurements", signals.rows, measurements.rows),
                    "row i of the measurements must belong to row i of the signals");
-    const Batch x = model.domain.to_coefficients(signals, pool);
-    const Recoverer recoverer(model);
-    if (measurements.rows == 0)
-        return measure(x, recoverer.coefficients(model.op.apply(x, pool), pool));
-    return measure(x, recoverer.coefficients(measurements, pool));
+    DataSet set{model.domain.to_coefficients(signals, pool), Batch(signals.rows, model.op.rows())};
+    if (measurements.rows == 0) {
+        model.op.apply(set.x, set.y, pool);
+        return set;
+    }
+    for (std::size_t i = 0; i < measurements.rows; ++i)
+        std::copy_n(measurements.row(i).begin(), set.y.cols(), set.y.row(i).begin());
+    return set;
+}
+
+Metrics evaluate(const Model& model, ConstBatchView signals, ConstBatchView measurements,
+                 ThreadPool& pool) {
+    const DataSet set = evaluation_set(model, signals, measurements, pool);
+    return measure(set.x, Recoverer(model).coefficients(set.y, pool));
 }
 
 }  // namespace pibinn::study

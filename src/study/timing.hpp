@@ -38,11 +38,6 @@ struct Timing {
 /// takes longer than the whole budget counts, and is the only one.
 Timing time_calls(const std::function<void(std::size_t)>& call, const TimingBudget& budget = {});
 
-using pibinn::kBatchTimeHeading;
-using pibinn::kLatencyHeading;
-using pibinn::RecoveryTime;
-using pibinn::timing_note;
-
 /// Anything that recovers a batch: a model, or a solver in its place.
 using RecoverFunction = std::function<void(ConstBatchView y, ThreadPool& pool)>;
 

@@ -119,6 +119,7 @@ std::vector<SeedRun> train_seeds(const TrainingRun& run, const SeedProblems& pro
         job.spec = run.config.model;
         job.recipe = run.train.recipe;
         job.seed = seed.seed;
+        job.device = run.device;
         job.folder = seed_folder(run, i);
         job.resume = run.resume;
         job.checkpoint_seconds = run.train.checkpoint_seconds;
@@ -127,6 +128,18 @@ std::vector<SeedRun> train_seeds(const TrainingRun& run, const SeedProblems& pro
             seed.result.model.save(job.folder / "model.safetensors");
     });
     return seeds;
+}
+
+TrainedRun run_training(const TrainingRun& run, const ProgressSink& listener, ThreadPool& pool) {
+    TrainingProgress progress(listener, run.train.seeds * run.train.recipe.epochs());
+    const SeedProblems problems = make_problems(run.config, run.train.seeds, pool);
+    progress.note(short_notes(*problems.front()));
+    TrainedRun trained;
+    trained.seeds = train_seeds(run, problems, progress, 1, pool);
+    trained.finished = all_finished(trained.seeds);
+    trained.epochs = progress.done();
+    trained.all_epochs = progress.total();
+    return trained;
 }
 
 Spread over_seeds(const std::vector<SeedRun>& seeds,
@@ -178,7 +191,7 @@ ordered_json summary_json(const TrainingRun& run, const std::vector<SeedRun>& se
          {{"train", first.result.train_nmse_db_per_layer},
           {"test", first.result.test_nmse_db_per_layer}}},
         {"seeds", per_seed},
-        {"device", "cpu"},
+        {"device", run.device},
         {"version", version()}};
     if (first.problem->domain.patch > 0)
         summary["test_psnr_db"] =

@@ -22,8 +22,9 @@ struct TrainingRun {
     TrainConfig train;
     std::filesystem::path folder;
     bool resume = false;
-    std::string command;  ///< that makes it again, without its folder
-    std::string label;    ///< beside its progress, where it is one of several
+    std::string device = "cpu";  ///< where numbers live, as TrainJob::device
+    std::string command;         ///< that makes it again, without its folder
+    std::string label;           ///< beside its progress, where it is one of several
 };
 
 /// The problem of every seed of a run. Runs that differ in their network alone share them.
@@ -44,6 +45,17 @@ struct SeedRun {
 /// finished.
 std::vector<SeedRun> train_seeds(const TrainingRun& run, const SeedProblems& problems,
                                  TrainingProgress& progress, std::uint64_t work, ThreadPool& pool);
+
+/// All seeds of a run, and how far they came.
+struct TrainedRun {
+    std::vector<SeedRun> seeds;
+    bool finished = true;  ///< false when `progress` asked to stop: checkpoints are there
+    std::uint64_t epochs = 0, all_epochs = 0;
+};
+
+/// Makes the problems of a run, tells their notes and trains every seed.
+TrainedRun run_training(const TrainingRun& run, const ProgressSink& progress, ThreadPool& pool);
+
 /// Mean and deviation of one number over the seeds.
 Spread over_seeds(const std::vector<SeedRun>& seeds,
                   const std::function<double(const SeedRun&)>& value);
