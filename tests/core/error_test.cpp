@@ -33,5 +33,12 @@ TEST(Error, JoinsMessageAndHint) {
     EXPECT_STREQ(Error(ErrorKind::usage, "what").what(), "what");
 }
 
+TEST(Error, IsOneLineWhateverItQuotes) {
+    const Error error(ErrorKind::input, "unknown key 'a\nb\x1b[2J'", "did you mean '\t'?");
+    EXPECT_EQ(error.message(), "unknown key 'a\\x0ab\\x1b[2J'");
+    EXPECT_EQ(error.hint(), "did you mean '\\x09'?");
+    EXPECT_STREQ(error.what(), "unknown key 'a\\x0ab\\x1b[2J'; did you mean '\\x09'?");
+}
+
 }  // namespace
 }  // namespace pibinn
