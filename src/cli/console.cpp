@@ -1,7 +1,6 @@
 #include "cli/console.hpp"
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -35,6 +34,9 @@ std::size_t terminal_columns() {
     return size.ws_col;
 }
 
+/// As much of it as can be written: there is nowhere left to say that it could not.
+void write_stderr(std::string_view text) { write_all(STDERR_FILENO, text.data(), text.size()); }
+
 }  // namespace
 
 std::string one_line(std::string_view text) {
@@ -50,9 +52,8 @@ std::string one_line(std::string_view text) {
 }
 
 void write_stdout(std::string_view text) {
-    if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0)
-        return;
-    const int error = errno;
+    const int error = write_all(STDOUT_FILENO, text.data(), text.size());
+    if (error == 0) return;
     fail_io(fmt::format("cannot write to standard output: {}", std::strerror(error)),
             error == EPIPE ? "what reads it ended early" : "check where it is redirected to");
 }
@@ -60,7 +61,7 @@ void write_stdout(std::string_view text) {
 void report_error(std::string_view message, std::string_view hint) {
     const std::string line = fmt::format("pibinn: error: {}; {}\n", one_line(message),
                                          hint.empty() ? "see 'pibinn --help'" : one_line(hint));
-    std::fwrite(line.data(), 1, line.size(), stderr);
+    write_stderr(line);
 }
 
 Console::Console(OutputOptions output)
@@ -75,7 +76,7 @@ Console::~Console() { clear_progress(); }
 void Console::say(std::string_view text) const {
     if (output_.quiet || output_.json == "-") return;
     if (output_.data_on_stdout)
-        std::fwrite(text.data(), 1, text.size(), stderr);
+        write_stderr(text);
     else
         write_stdout(text);
 }
@@ -84,7 +85,7 @@ void Console::note(std::string_view text) {
     if (output_.quiet || text.empty()) return;
     clear_progress();
     const std::string line = fmt::format("pibinn: note: {}\n", one_line(text));
-    std::fwrite(line.data(), 1, line.size(), stderr);
+    write_stderr(line);
 }
 
 void Console::result(const nlohmann::ordered_json& json) const {
@@ -121,18 +122,16 @@ bool Console::progress(const Progress& progress) {
     shown.task = task;
     shown.detail = detail;
     if (terminal_)
-        fmt::print(stderr, "\r{}\033[K", progress_bar(shown, elapsed, terminal_columns()));
+        write_stderr(fmt::format("\r{}\033[K", progress_bar(shown, elapsed, terminal_columns())));
     else
-        fmt::print(stderr, "pibinn: {}\n", progress_text(shown, elapsed));
-    std::fflush(stderr);
+        write_stderr(fmt::format("pibinn: {}\n", progress_text(shown, elapsed)));
     bar_shown_ = terminal_;
     return true;
 }
 
 void Console::clear_progress() {
     if (!bar_shown_) return;
-    std::fputs("\r\033[K", stderr);
-    std::fflush(stderr);
+    write_stderr("\r\033[K");
     bar_shown_ = false;
 }
 

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <array>
 #include <csignal>
 
 namespace pibinn::cli {
 
-/// While it lives, Ctrl-C and SIGTERM only raise a flag, so that long work can be saved first. A
-/// second one ends the program at once, as usual.
+/// While it lives, Ctrl-C, SIGTERM and SIGHUP only raise a flag, so that long work can be saved
+/// first. A second Ctrl-C or SIGTERM ends the program at once, as usual. A second SIGHUP does not:
+/// a terminal that closes may send several.
 class Interrupt {
 public:
     Interrupt();
@@ -16,8 +18,11 @@ public:
     bool raised() const;
 
 private:
-    struct sigaction interrupt_before_;
-    struct sigaction terminate_before_;
+    std::array<struct sigaction, 3> before_;
 };
+
+/// From now on the program leaves no half-written file when a signal ends it, and it still dies of
+/// that signal, as a shell expects. A limit on the size of files is an error of the write instead.
+void remove_temporaries_when_stopped();
 
 }  // namespace pibinn::cli

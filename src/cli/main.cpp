@@ -1,5 +1,5 @@
 #include <array>
-#include <csignal>
+#include <filesystem>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 
 #include "cli/console.hpp"
+#include "cli/interrupt.hpp"
 #include "cli/verbs.hpp"
 #include "cli/version_text.hpp"
-#include "core/file.hpp"
 #include "core/names.hpp"
 #include "pibinn/error.hpp"
 #include "study/field_keys.hpp"
@@ -72,26 +72,6 @@ int exit_code(ErrorKind kind) {
     return kind == ErrorKind::failed || kind == ErrorKind::internal ? 1 : 2;
 }
 
-/// Told to stop, the program leaves no half-written file and dies of the signal, as a shell
-/// expects.
-void stop(int signal) {
-    remove_temporaries();
-    std::raise(signal);
-}
-
-void remove_temporaries_when_stopped() {
-    struct sigaction action = {};
-    action.sa_handler = stop;
-    // Within the handler the signal is its deadly self again, and not held back until the end.
-    action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_NODEFER;
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-        struct sigaction before = {};
-        ::sigaction(signal, nullptr, &before);
-        // Under nohup, for one, a signal is to be ignored.
-        if (before.sa_handler != SIG_IGN) ::sigaction(signal, &action, nullptr);
-    }
-}
-
 int run(const Arguments& words) {
     remove_temporaries_when_stopped();
     try {
@@ -101,6 +81,9 @@ int run(const Arguments& words) {
         report_error(in_words_of_the_program(error.message()),
                      in_words_of_the_program(error.hint()));
         return exit_code(error.kind());
+    } catch (const std::filesystem::filesystem_error& error) {
+        report_error(error.what(), "check the path and its permissions");
+        return exit_code(ErrorKind::io);
     } catch (const std::bad_alloc&) {
         report_error("not enough memory", "make the problem or the batch smaller");
     } catch (const std::length_error&) {

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "core/file.hpp"
 #include "pibinn/array.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/npy.hpp"
@@ -72,6 +73,7 @@ private:
         char* const bytes = reinterpret_cast<char*>(buffer_.data());
         const ssize_t got =
             ::read(STDIN_FILENO, bytes + held_, buffer_.size() * sizeof(float) - held_);
+        if (got < 0 && errno == EAGAIN) return wait_for_input(STDIN_FILENO);
         if (got < 0 && errno == EINTR) return;
         if (got < 0)
             fail_io(fmt::format("cannot read standard input: {}", std::strerror(errno)),

@@ -8,6 +8,7 @@
 #include "cli/options.hpp"
 #include "core/folder.hpp"
 #include "core/names.hpp"
+#include "core/path.hpp"
 #include "pibinn/array.hpp"
 #include "pibinn/error.hpp"
 #include "study/operator_source.hpp"
@@ -46,7 +47,7 @@ std::string parse_format(const std::string& word) {
 void require_own_files(const Target& target, const std::vector<std::string>& inputs) {
     for (const char* name : kArrays) require_other_file(target.file(name), inputs);
     for (const char* name : kArrays)
-        if (fs::exists(target.file(name)))
+        if (path_exists(target.file(name)))
             fail_usage(
                 fmt::format("'{}' already holds {}{}", target.folder.string(), name, target.suffix),
                 "choose another --out, or remove the arrays that are there");

@@ -1,72 +1,49 @@
 #include "core/file.hpp"
 
-#include <array>
-#include <atomic>
 #include <cerrno>
 #include <cstring>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
+#include "core/path.hpp"
+#include "core/temporary_file.hpp"
 #include "pibinn/error.hpp"
 
 namespace pibinn {
 
 namespace {
 
-[[noreturn]] void fail_write(const std::filesystem::path& path, int error) {
-    const std::string why = "cannot write '" + path.string() + "': " + std::strerror(error);
-    if (error == ENOSPC || error == EDQUOT)
-        fail_io(why, "free some space or choose a path on another disk");
-    if (error == ENOENT) fail_io(why, "create the folder first or choose another path");
-    fail_io(why, "check that the folder exists and may be written to");
+namespace fs = std::filesystem;
+
+/// What a rename cannot replace and is written to directly: a device, a pipe, or what is already
+/// open, as /dev/stdout is.
+bool is_written_directly(const fs::file_status& status, const fs::path& target) {
+    return fs::exists(status) &&
+           (!fs::is_regular_file(status) || target.native().starts_with("/proc/"));
 }
 
-/// Names of files being written, in memory that a signal handler can read at any time. When more
-/// files than this are open, or a name is longer, the file is written but not noted.
-struct NotedName {
-    std::atomic<bool> taken = false;
-    std::atomic<bool> complete = false;
-    char name[1024] = {};
-};
-std::array<NotedName, 16> noted_names;
-
-int note(const std::filesystem::path& path) noexcept {
-    const std::string& name = path.native();
-    for (std::size_t i = 0; i < noted_names.size(); ++i) {
-        NotedName& slot = noted_names[i];
-        if (name.size() >= sizeof slot.name || slot.taken.exchange(true)) continue;
-        std::memcpy(slot.name, name.c_str(), name.size() + 1);
-        slot.complete = true;
-        return static_cast<int>(i);
-    }
-    return -1;
-}
-
-void forget(int noted) noexcept {
-    if (noted < 0) return;
-    noted_names[static_cast<std::size_t>(noted)].complete = false;
-    noted_names[static_cast<std::size_t>(noted)].taken = false;
-}
-
-bool is_special(const std::filesystem::path& path) {
-    std::error_code code;
-    const auto status = std::filesystem::status(path, code);
-    return std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
+void wait_for(int descriptor, short event) noexcept {
+    pollfd wanted{descriptor, event, 0};
+    ::poll(&wanted, 1, -1);
 }
 
 }  // namespace
 
-std::string read_file(const std::filesystem::path& path) {
+void fail_write(const fs::path& path, int error) {
+    fail_io("cannot write '" + path.string() + "': " + std::strerror(error), path_hint(error));
+}
+
+std::string read_file(const fs::path& path) {
     std::error_code code;
-    if (std::filesystem::is_directory(path, code))
+    if (fs::is_directory(path, code))
         fail_io("'" + path.string() + "' is a folder, not a file", "give the path of a file");
     std::ifstream in(path, std::ios::binary);
     if (!in)
         fail_io("cannot read '" + path.string() + "': " + std::strerror(errno), "check the path");
     std::string content;
-    const auto size =
-        std::filesystem::file_size(path, code);  // 0 or an error for pipes and devices
+    const auto size = fs::file_size(path, code);  // 0 or an error for pipes and devices
     if (!code) content.resize(size);
     in.read(content.data(), static_cast<std::streamsize>(content.size()));
     content.resize(static_cast<std::size_t>(in.gcount()));
@@ -75,40 +52,43 @@ std::string read_file(const std::filesystem::path& path) {
     return content;
 }
 
-AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
-    std::error_code code;
-    if (std::filesystem::is_directory(path_, code))
-        fail_io("cannot write '" + path_.string() + "': it is a folder", "give the path of a file");
-    // A rename cannot replace a device or a pipe: it is written to directly.
-    temporary_ = path_;
-    if (!is_special(path_)) {
-        temporary_ += ".tmp-" + std::to_string(::getpid());
-        noted_ = note(temporary_);
-    }
-    descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    if (descriptor_ < 0) {
-        const int error = errno;
-        forget(noted_);
-        fail_write(path_, error);
-    }
-}
-
-AtomicFile::~AtomicFile() {
-    if (descriptor_ < 0) return;
-    ::close(descriptor_);
-    if (temporary_ != path_) ::unlink(temporary_.c_str());
-    forget(noted_);
-}
-
-void AtomicFile::write(const void* data, std::size_t bytes) {
+int write_all(int descriptor, const void* data, std::size_t bytes) noexcept {
     const char* from = static_cast<const char*>(data);
     while (bytes > 0) {
-        const ssize_t done = ::write(descriptor_, from, bytes);
-        if (done < 0 && errno == EINTR) continue;
-        if (done < 0) fail_write(path_, errno);
+        const ssize_t done = ::write(descriptor, from, bytes);
+        if (done < 0 && errno == EAGAIN) wait_for(descriptor, POLLOUT);
+        if (done < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+        if (done < 0) return errno;
         from += done;
         bytes -= static_cast<std::size_t>(done);
     }
+    return 0;
+}
+
+void wait_for_input(int descriptor) noexcept { wait_for(descriptor, POLLIN); }
+
+AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)) {
+    std::error_code code;
+    const fs::file_status status = fs::status(path_, code);
+    if (status.type() == fs::file_type::none) fail_write(path_, code.value());
+    if (fs::is_directory(status))
+        fail_io("cannot write '" + path_.string() + "': it is a folder", "give the path of a file");
+    const fs::path target = without_links(path_);
+    if (!is_written_directly(status, target)) {
+        temporary_ = std::make_unique<TemporaryFile>(target, path_);
+        descriptor_ = temporary_->descriptor();
+        return;
+    }
+    descriptor_ = ::open(path_.c_str(), O_WRONLY | O_TRUNC | O_NOCTTY | O_CLOEXEC);
+    if (descriptor_ < 0) fail_write(path_, errno);
+}
+
+AtomicFile::~AtomicFile() {
+    if (temporary_ == nullptr && descriptor_ >= 0) ::close(descriptor_);
+}
+
+void AtomicFile::write(const void* data, std::size_t bytes) {
+    if (const int error = write_all(descriptor_, data, bytes); error != 0) fail_write(path_, error);
 }
 
 void AtomicFile::rewrite_start(const std::string& text) {
@@ -124,19 +104,18 @@ void AtomicFile::rewrite_start(const std::string& text) {
 
 void AtomicFile::commit() {
     if (::fsync(descriptor_) != 0 && errno != EINVAL && errno != EROFS) fail_write(path_, errno);
-    if (temporary_ != path_ && ::rename(temporary_.c_str(), path_.c_str()) != 0)
-        fail_write(path_, errno);
-    ::close(descriptor_);
+    if (temporary_ == nullptr) {
+        const int done = ::close(descriptor_);
+        descriptor_ = -1;
+        if (done != 0 && errno != EINTR) fail_write(path_, errno);
+        return;
+    }
+    if (const int error = temporary_->replace_target(); error != 0) fail_write(path_, error);
+    temporary_.reset();
     descriptor_ = -1;
-    forget(noted_);
 }
 
-void remove_temporaries() noexcept {
-    for (const NotedName& slot : noted_names)
-        if (slot.complete) ::unlink(slot.name);
-}
-
-void write_file(const std::filesystem::path& path, const std::string& content) {
+void write_file(const fs::path& path, const std::string& content) {
     AtomicFile file(path);
     file.write(content);
     file.commit();

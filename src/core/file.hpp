@@ -4,16 +4,30 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace pibinn {
 
+class TemporaryFile;
+
 /// The whole of a file, or an io error that says why it could not be read.
 std::string read_file(const std::filesystem::path& path);
 
+/// Writes all bytes to a descriptor, which may be that of a pipe whose reader is slow and that does
+/// not block. 0, or the error number of the system.
+int write_all(int descriptor, const void* data, std::size_t bytes) noexcept;
+
+/// Waits until a descriptor that does not block can be read from.
+void wait_for_input(int descriptor) noexcept;
+
+/// The io error of a path that could not be written, with the system's reason.
+[[noreturn]] void fail_write(const std::filesystem::path& path, int error);
+
 /// A file that comes into being whole or not at all: it is written under a temporary name in the
-/// same folder and renamed by commit(); without commit() nothing is left behind.
+/// same folder and renamed by commit(); without commit() nothing is left behind. A file that is
+/// replaced passes on its permissions, and a link stays: the file that it leads to is replaced.
 class AtomicFile {
 public:
     explicit AtomicFile(std::filesystem::path path);
@@ -30,14 +44,9 @@ public:
 
 private:
     std::filesystem::path path_;
-    std::filesystem::path temporary_;
+    std::unique_ptr<TemporaryFile> temporary_;  ///< none for devices and pipes
     int descriptor_ = -1;
-    int noted_ = -1;  ///< where remove_temporaries() finds the temporary name
 };
-
-/// Removes the temporary files of all AtomicFiles that are being written. Safe in a signal handler:
-/// this is how a program that is told to stop leaves nothing behind.
-void remove_temporaries() noexcept;
 
 void write_file(const std::filesystem::path& path, const std::string& content);
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "core/path.hpp"
 #include "data/rows.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/random.hpp"
@@ -21,7 +22,7 @@ constexpr std::string_view kTooSmall = "smaller than a patch";
 /// The folder of pictures of a BSDS500 download, whichever level of it is named.
 fs::path pictures_folder(const fs::path& folder) {
     for (const char* inner : {"BSDS500/data/images", "data/images", "images"})
-        if (fs::is_directory(folder / inner / "train")) return folder / inner;
+        if (is_folder(folder / inner / "train")) return folder / inner;
     return folder;
 }
 

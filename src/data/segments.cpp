@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/names.hpp"
+#include "core/path.hpp"
 #include "data/rows.hpp"
 #include "pibinn/array.hpp"
 #include "pibinn/error.hpp"
@@ -131,8 +132,9 @@ void find_segments(SegmentSpec& spec) {
     const fs::path& folder = spec.folder;
     const auto in_folder = [&](const std::string& name) { return (folder / name).string(); };
     const auto ids_of = [&](const std::string& name) {
-        return fs::exists(folder / (name + "_source_ids.npy")) ? in_folder(name + "_source_ids.npy")
-                                                               : std::string();
+        return path_exists(folder / (name + "_source_ids.npy"))
+                   ? in_folder(name + "_source_ids.npy")
+                   : std::string();
     };
     if (spec.clean.empty()) {
         if (folder.empty())
@@ -155,7 +157,7 @@ void find_segments(SegmentSpec& spec) {
                    "set SegmentSpec::folder to it, or SegmentSpec::artefact to a file");
     spec.artefact = in_folder(name + "_all_epochs.npy");
     // When the segments are missing too, read_segments reports them first.
-    if (!fs::exists(spec.artefact) && fs::exists(array_file(spec.clean)))
+    if (!path_exists(spec.artefact) && path_exists(array_file(spec.clean)))
         fail_io(fmt::format("cannot open '{}': there is no such file", spec.artefact),
                 "set SegmentSpec::artefact to a file of artefacts, or to \"none\" to do without");
     if (spec.artefact_ids.empty()) spec.artefact_ids = ids_of(name);

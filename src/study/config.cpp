@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/names.hpp"
+#include "core/path.hpp"
 #include "pibinn/array.hpp"
 #include "study/config_document.hpp"
 
@@ -108,8 +109,7 @@ void set_mask_density(const Value& value, ProblemConfig& problem) {
 void look_in_folder(const std::string& folder, ProblemConfig& problem) {
     const std::filesystem::path path = folder;
     const auto take = [&](std::string& file, const char* name, bool needed) {
-        if (file.empty() && (needed || std::filesystem::exists(path / name)))
-            file = (path / name).string();
+        if (file.empty() && (needed || path_exists(path / name))) file = (path / name).string();
     };
     const bool own_signals = !problem.x_file.empty();
     if (problem.block_files.empty()) take(problem.operator_file, "A.npy", true);

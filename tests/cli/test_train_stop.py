@@ -1,5 +1,6 @@
 """A training that is killed or told to stop goes on later as if nothing had happened."""
 
+import fcntl
 import random
 import re
 import shlex
@@ -88,7 +89,7 @@ def go_on(line, cwd):
     succeed(*shlex.split(command), cwd=cwd)
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_told_to_stop_a_training_says_how_to_go_on(how, undisturbed, tmp_path):
     line = stopped(tmp_path, *LONG, "--out", "run", how=how)
     done, total = map(int, re.search(r"after (\d+) of (\d+) epochs", line).groups())
@@ -152,10 +153,22 @@ def test_a_checkpoint_is_written_only_so_often(tmp_path):
 
 def test_leftovers_of_a_kill_go_with_the_next_start(tmp_path):
     (tmp_path / "run").mkdir()
-    for name in ("checkpoint.safetensors.tmp-123", "history.csv.tmp-7"):
-        (tmp_path / "run" / name).write_text("half")
+    digits = "0123456789abcdef"
+    for name in ("checkpoint.safetensors", "history.csv"):
+        (tmp_path / "run" / f"{name}.tmp-{digits}").write_text("half")
+    # Neither another file of that kind of name, nor one that a living process holds.
     (tmp_path / "run" / "mine.tmp-1").write_text("mine")
-    result = run("train", *TINY, *sets("model.weights=float", "train.stage.pretrain.epochs=2"),
-                 "--resume", "--out", "run", cwd=tmp_path)
-    assert result.returncode == 0
+    held = tmp_path / "run" / f"model.safetensors.tmp-{digits}"
+    held.write_text("half")
+    with open(held, "rb") as owner:
+        fcntl.flock(owner, fcntl.LOCK_EX)
+        assert resumes(tmp_path)
+        assert temporaries(tmp_path) == ["run/mine.tmp-1", f"run/{held.name}"]
+    assert resumes(tmp_path)
     assert temporaries(tmp_path) == ["run/mine.tmp-1"]
+
+
+def resumes(folder):
+    result = run("train", *TINY, *sets("model.weights=float", "train.stage.pretrain.epochs=2"),
+                 "--resume", "--out", "run", cwd=folder)
+    return result.returncode == 0
