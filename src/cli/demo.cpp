@@ -27,6 +27,7 @@ TrainingRun demo_run(const std::string& folder, const std::vector<std::string>& 
     run.config = read_config(document);
     run.train = read_train_config(document, run.config);
     run.folder = folder;
+    run.replaces = true;
     run.command = "pibinn train";
     for (const std::string& set : all) run.command += " --set " + shell_word(set);
     return run;
@@ -49,6 +50,7 @@ void run_demo(const Arguments& arguments) {
     Console console(line.output());
 
     const TrainingRun run = demo_run(folder, sets);
+    line.require_other_json(inputs_of(run.config));
     const RunFolders folders(run);
     ThreadPool pool(line.threads());
     const std::vector<SeedRun> seeds = run_training(run, console, pool);

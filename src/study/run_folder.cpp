@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "algebra/backend.hpp"
-#include "core/folder.hpp"
+#include "core/path.hpp"
+#include "core/temporary_file.hpp"
 #include "pibinn/error.hpp"
 
 namespace pibinn::study {
@@ -20,11 +23,12 @@ namespace fs = std::filesystem;
 constexpr const char* kCheckpoint = "checkpoint.safetensors";
 constexpr std::array<const char*, 5> kFiles{kCheckpoint, "model.safetensors", "history.csv",
                                             "summary.json", "report.html"};
+constexpr std::array<const char*, 2> kComparisonFiles{"compare.json", "compare.csv"};
 constexpr std::string_view kSeedPrefix = "seed-";
 
 bool holds_a_run(const fs::path& folder) {
     return std::any_of(kFiles.begin(), kFiles.end(),
-                       [&](const char* name) { return fs::exists(folder / name); });
+                       [&](const char* name) { return path_exists(folder / name); });
 }
 
 std::vector<fs::path> entries_of(const fs::path& folder) {
@@ -46,13 +50,20 @@ std::vector<fs::path> seeds_in(const fs::path& folder) {
 }
 
 /// What a program that was killed while it wrote could not remove itself.
-void remove_leftovers(const fs::path& folder) {
-    for (const fs::path& entry : entries_of(folder))
-        for (const char* name : kFiles)
-            if (entry.filename().string().starts_with(std::string(name) + ".tmp-")) {
-                std::error_code code;
-                fs::remove(entry, code);
-            }
+void clean(const fs::path& folder) {
+    std::vector<std::string> files(kFiles.begin(), kFiles.end());
+    files.insert(files.end(), kComparisonFiles.begin(), kComparisonFiles.end());
+    remove_leftovers(folder, files);
+}
+
+/// Makes the folder and keeps it. Nothing where another run has it.
+std::optional<FolderLock> make_and_lock(const fs::path& folder) {
+    while (true) {
+        make_folder(folder);
+        std::optional<FolderLock> lock = FolderLock::take(folder);
+        // Another run that was refused may have removed the folder in between: again.
+        if (!lock || !lock->lost()) return lock;
+    }
 }
 
 void require_resumable(const TrainingRun& run) {
@@ -69,12 +80,12 @@ void require_resumable(const TrainingRun& run) {
     for (const fs::path& folder : ours) {
         if (!holds_a_run(folder)) continue;
         any = true;
-        if (!fs::exists(folder / kCheckpoint))
+        if (!path_exists(folder / kCheckpoint))
             fail_usage(fmt::format("'{}' holds results but no {}", folder.string(), kCheckpoint),
                        "there is nothing to go on with: choose another RunOptions::folder");
     }
     if (run.train.seeds > 1 && holds_a_run(run.folder) &&
-        (!any || fs::exists(run.folder / kCheckpoint)))
+        (!any || path_exists(run.folder / kCheckpoint)))
         fail_usage(fmt::format("'{}' holds a run of another number of seeds: train.seeds is now {}",
                                run.folder.string(), run.train.seeds),
                    same);
@@ -101,21 +112,31 @@ void require_own_folder(const TrainingRun& run) {
 }
 
 void RunFolders::add(const TrainingRun& run) {
-    make(run.folder);
-    for (std::size_t i = 0; i < run.train.seeds; ++i) make(seed_folder(run, i));
+    add(run.folder);
+    for (std::size_t i = 0; i < run.train.seeds; ++i) add(seed_folder(run, i));
+    // Another run may have ended here between the first look and the lock.
+    if (!run.replaces) require_own_folder(run);
+}
+
+void RunFolders::add(const fs::path& folder) {
+    if (std::find(added_.begin(), added_.end(), folder) != added_.end()) return;
+    std::vector<fs::path> missing;
+    for (fs::path at = folder; !at.empty() && !path_exists(at); at = at.parent_path())
+        missing.push_back(at);
+    made_.insert(made_.end(), missing.rbegin(), missing.rend());
+    std::optional<FolderLock> lock = make_and_lock(folder);
+    if (!lock) {
+        std::erase(made_, folder);  // the other run's, though it be empty yet
+        fail_usage(fmt::format("'{}' is in use by another run", folder.string()),
+                   "wait until that run ends, or choose another RunOptions::folder");
+    }
+    locks_.push_back(std::move(*lock));
+    added_.push_back(folder);
+    clean(folder);
+    require_writable(folder / kCheckpoint);
 }
 
 RunFolders::~RunFolders() { remove_empty(); }
-
-void RunFolders::make(const fs::path& folder) {
-    std::vector<fs::path> missing;
-    for (fs::path at = folder; !at.empty() && !fs::exists(at); at = at.parent_path())
-        missing.push_back(at);
-    made_.insert(made_.end(), missing.rbegin(), missing.rend());
-    make_folder(folder);
-    remove_leftovers(folder);
-    require_writable(folder / kCheckpoint);
-}
 
 void RunFolders::remove_empty() noexcept {
     std::error_code code;

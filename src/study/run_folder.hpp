@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "core/folder.hpp"
 #include "study/training_run.hpp"
 
 namespace pibinn::study {
@@ -17,8 +18,9 @@ void require_runnable(const TrainingRun& run);
 /// Refuses a folder that holds a run, or, to resume, one that holds another run than this.
 void require_own_folder(const TrainingRun& run);
 
-/// The folders of runs, made where missing and known to be writable. Those that are still empty in
-/// the end go again: work that was refused leaves nothing behind.
+/// The folders of runs, made where missing, known to be writable, and kept from other runs for as
+/// long as this lives. Those that are still empty in the end go again: work that was refused leaves
+/// nothing behind.
 class RunFolders {
 public:
     RunFolders() = default;
@@ -28,11 +30,13 @@ public:
     RunFolders& operator=(const RunFolders&) = delete;
 
     void add(const TrainingRun& run);
+    void add(const std::filesystem::path& folder);
 
 private:
-    void make(const std::filesystem::path& folder);
     void remove_empty() noexcept;
 
+    std::vector<std::filesystem::path> added_;
+    std::vector<FolderLock> locks_;            ///< of those
     std::vector<std::filesystem::path> made_;  ///< outer before inner
 };
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/file.hpp"
+#include "core/path.hpp"
 #include "model/weights/weight_rules.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/sparsity.hpp"
@@ -79,7 +80,7 @@ std::vector<std::string> finished_others(const fs::path& out,
         const bool asked =
             std::any_of(candidates.begin(), candidates.end(),
                         [&](const Candidate& c) { return c.scheme.folder() == name; });
-        if (!asked && fs::exists(at->path() / "summary.json")) others.push_back(name);
+        if (!asked && path_exists(at->path() / "summary.json")) others.push_back(name);
     }
     std::sort(others.begin(), others.end());
     return others;
@@ -88,10 +89,10 @@ std::vector<std::string> finished_others(const fs::path& out,
 /// Refuses a folder that holds something else, before anything is made.
 void require_own_folders(const SchemeStudy& study, const std::vector<Candidate>& candidates) {
     const fs::path& out = study.folder;
-    if (fs::exists(out / kResult) && !study.resume)
+    if (path_exists(out / kResult) && !study.resume)
         fail_usage(fmt::format("'{}' already holds a comparison", out.string()),
                    "choose another RunOptions::folder, or set RunOptions::resume to go on with it");
-    if (fs::exists(out / "model.safetensors") || fs::exists(out / "checkpoint.safetensors"))
+    if (path_exists(out / "model.safetensors") || path_exists(out / "checkpoint.safetensors"))
         fail_usage(fmt::format("'{}' holds a training, not a comparison", out.string()),
                    "choose another RunOptions::folder");
     for (const Candidate& c : candidates) require_own_folder(c.run);
@@ -252,6 +253,8 @@ SchemeResult compare_schemes(const SchemeStudy& study, const Config& config,
         candidates.push_back(make_candidate(study, scheme, document, config, physics));
     require_own_folders(study, candidates);
     RunFolders folders;
+    folders.add(study.folder);
+    require_own_folders(study, candidates);  // nothing came in between
     for (const Candidate& c : candidates) folders.add(c.run);
 
     const TrainingRun& any = candidates.front().run;

@@ -22,6 +22,7 @@ struct TrainingRun {
     TrainConfig train;
     std::filesystem::path folder;
     bool resume = false;
+    bool replaces = false;       ///< a run that the folder holds
     std::string device = "cpu";  ///< where numbers live, as TrainJob::device
     std::string command;         ///< that makes it again, without its folder
     std::string label;           ///< beside its progress, where it is one of several
