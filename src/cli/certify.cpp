@@ -8,6 +8,7 @@
 
 #include "cli/arrays.hpp"
 #include "cli/options.hpp"
+#include "core/folder.hpp"
 #include "pibinn/certificate.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/suggest.hpp"
@@ -130,6 +131,7 @@ void run_certify(const Arguments& arguments) {
     const Console console(line.output());
 
     Model model = Model::load(model_file);
+    if (attach) require_writable(model_file);
     ThreadPool pool(line.threads());
     read_signals(model, input);
     CertificateReport report;

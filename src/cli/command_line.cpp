@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <filesystem>
 #include <optional>
 #include <type_traits>
 
@@ -10,6 +11,8 @@
 #include <CLI/CLI.hpp>
 
 #include "core/names.hpp"
+#include "core/path.hpp"
+#include "pibinn/array.hpp"
 #include "pibinn/error.hpp"
 #include "study/config_keys.hpp"
 
@@ -53,6 +56,21 @@ std::string check_number(const std::string& word) {
     return !word.empty() && *end == '\0' ? "" : fmt::format("'{}' is not a number", word);
 }
 
+/// Standard output, devices and pipes lose nothing.
+bool replaces_file(const std::string& json) {
+    if (json.empty() || json == "-") return false;
+    std::error_code code;
+    const auto status = std::filesystem::status(json, code);
+    return !std::filesystem::exists(status) || std::filesystem::is_regular_file(status);
+}
+
+/// In a folder of results, whatever is no .json file may be one of them, and these are.
+bool is_name_of_results(const std::filesystem::path& json) {
+    const std::string name = json.filename().string();
+    return json.extension() != ".json" || name == "summary.json" || name == "compare.json" ||
+           name == "certificate.json";
+}
+
 }  // namespace
 
 struct CommandLine::Parser {
@@ -81,6 +99,7 @@ CommandLine::~CommandLine() = default;
 void CommandLine::required(const std::string& name, std::string& value, const std::string& what,
                            const std::string& type) {
     parser_->app.add_option(name, value, what)->required()->type_name(type);
+    note_place(name, value, type);
 }
 
 template <class T>
@@ -92,6 +111,7 @@ void CommandLine::optional(const std::string& name, T& value, const std::string&
         option->check(check_whole);
     if constexpr (std::is_same_v<T, double> || std::is_same_v<T, std::optional<double>>)
         option->check(check_number);
+    if constexpr (std::is_same_v<T, std::string>) note_place(name, value, type);
     if constexpr (std::is_same_v<T, std::vector<std::string>>) option->allow_extra_args(false);
 }
 
@@ -139,7 +159,41 @@ bool CommandLine::parse(const Arguments& arguments) {
     if (threads_ > kMostThreads)
         fail_usage(fmt::format("--threads {} is over {}", threads_, kMostThreads),
                    "give 0 for one thread per core");
+    require_json_beside_places();
     return true;
+}
+
+void CommandLine::note_place(const std::string& name, const std::string& value,
+                             const std::string& type) {
+    if (&value != &output_.json && (type == "FILE" || type == "DIR"))
+        places_.push_back({name, &value, type == "DIR"});
+}
+
+void CommandLine::require_json_beside_places() const {
+    if (!replaces_file(output_.json)) return;
+    const std::string& json = output_.json;
+    for (const auto& [option, value, folder] : places_) {
+        if (value->empty() || *value == "-") continue;
+        const std::string file = array_file(*value);
+        const bool same = same_file(json, folder ? *value : file);
+        if (same || (folder && lies_in(json, *value) && is_name_of_results(json)))
+            fail_usage(fmt::format("--json '{}' would overwrite {} '{}'", json,
+                                   same ? option : fmt::format("a file of {}", option), *value),
+                       "choose another file for --json");
+    }
+}
+
+void CommandLine::require_other_json(const std::vector<std::string>& places) const {
+    if (!replaces_file(output_.json)) return;
+    std::error_code code;
+    for (const std::string& place : places)
+        if (!place.empty() &&
+            (same_file(output_.json, array_file(place)) ||
+             (std::filesystem::is_directory(place, code) &&
+              std::filesystem::exists(output_.json, code) && lies_in(output_.json, place))))
+            fail_usage(
+                fmt::format("--json '{}' would overwrite the input '{}'", output_.json, place),
+                "choose another file for --json");
 }
 
 std::string CommandLine::value_after(const std::string& word) const {

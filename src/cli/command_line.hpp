@@ -38,11 +38,23 @@ public:
     /// Whether an option was given. After parse().
     bool given(const std::string& name) const;
 
+    /// Refuses a --json that would overwrite one of these, or a file in one that is a folder.
+    /// parse() asks this of every file on the command line; who finds more there asks again.
+    void require_other_json(const std::vector<std::string>& places) const;
+
     const OutputOptions& output() const { return output_; }
     std::size_t threads() const { return threads_; }
 
 private:
     struct Parser;
+    /// A file or a folder that an option names.
+    struct Place {
+        std::string option;
+        const std::string* value;
+        bool folder;
+    };
+    void note_place(const std::string& name, const std::string& value, const std::string& type);
+    void require_json_beside_places() const;
     [[noreturn]] void fail_unexpected(const std::string& word) const;
     std::string see_help() const;
     /// The value that was meant for an unknown option, empty for none.
@@ -53,6 +65,7 @@ private:
     bool configured_ = false;
     OutputOptions output_;
     std::size_t threads_ = 0;
+    std::vector<Place> places_;
     std::unique_ptr<Parser> parser_;
 };
 

@@ -8,7 +8,14 @@
 
 namespace pibinn::cli {
 
+std::vector<std::string> inputs_of(const Config& config) {
+    std::vector<std::string> inputs = config.problem.files();
+    inputs.push_back(config.problem.real.path);
+    return inputs;
+}
+
 void ConfigOptions::add_to(CommandLine& line) {
+    line_ = &line;
     line.takes_configuration();
     line.optional("CONFIG", file_, "TOML file; without it the embedded default", "FILE");
     line.optional("--set", sets_, "set a key over the file, such as problem.m=32", "KEY=VALUE");
@@ -22,6 +29,7 @@ Config ConfigOptions::load() const { return load(document()); }
 Config ConfigOptions::load(const ConfigDocument& document) const {
     Config config = read_config(document);
     if (seed_) config.seed = *seed_;
+    line_->require_other_json(inputs_of(config));
     return config;
 }
 

@@ -20,7 +20,9 @@ using namespace study;
 /// [CONFIG.toml] [--set key=value]... [--seed N], of the verbs that work on a configuration.
 class ConfigOptions {
 public:
+    /// The line must outlive this.
     void add_to(CommandLine& line);
+    /// Refuses a --json that would overwrite what the configuration reads.
     Config load() const;
     /// The same, with the document it came from, for who reads further sections.
     Config load(const ConfigDocument& document) const;
@@ -29,10 +31,14 @@ public:
     std::string words() const;
 
 private:
+    const CommandLine* line_ = nullptr;
     std::string file_;
     std::vector<std::string> sets_;
     std::optional<std::size_t> seed_;
 };
+
+/// The files and the folder that a configuration reads.
+std::vector<std::string> inputs_of(const Config& config);
 
 /// A word as it is typed into a shell: quoted where a shell would not take it as it is.
 std::string shell_word(const std::string& word);

@@ -46,10 +46,22 @@ Outcome recover_rows(const Model& model, const Recoverer& recoverer, const std::
     std::size_t done = 0;
     double total = 0;
     for (Batch y = source->read(chunk); y.rows() > 0; y = source->read(chunk)) {
-        Batch x;
-        total += static_cast<double>(y.rows()) *
-                 microseconds_once(y.rows(), [&] { x = recoverer.coefficients(y, pool); });
-        sink->write(recoverer.signals(std::move(x), pool));
+        const auto recover = [&](ConstBatchView rows, std::size_t first) {
+            Batch x;
+            total += static_cast<double>(rows.rows) * microseconds_once(rows.rows, [&] {
+                         x = recoverer.coefficients(rows, pool, nullptr, first);
+                     });
+            sink->write(recoverer.signals(std::move(x), pool, first));
+        };
+        try {
+            recover(y, done);
+        } catch (const Error& error) {
+            // A stream gives every row before the one that fails, however it is split into reads.
+            const bool overflow = error.kind() == ErrorKind::input;
+            for (std::size_t i = 0; overflow && out == "-" && i < y.rows(); ++i)
+                recover(y.view().row_range(i, i + 1), done + i);
+            throw;
+        }
         done += y.rows();
         console.progress({"recover", done, source->rows(), ""});
     }

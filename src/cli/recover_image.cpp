@@ -112,6 +112,7 @@ void run_recover_image(const Arguments& arguments) {
     Console console(line.output());
     require_output(out, {".png"});
     const std::string beside = beside_name(out);
+    line.require_other_json({beside});
     require_output(beside, {".png"});
     for (const std::string& written : {out, beside})
         require_other_file(written, {model_file, photo});
