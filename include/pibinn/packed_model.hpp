@@ -57,7 +57,9 @@ public:
     static constexpr double kRelativeError = 1e-6;
 
     /// The coefficients of one signal, or of a few rows, on the caller's thread and without
-    /// allocation. Throws a usage error for an `x` or a workspace that does not fit.
+    /// allocation. Values are not looked at: what is not a number, or overflows, comes out as such
+    /// (`require_recovered` finds it). Throws a usage error for an `x` or a workspace that does not
+    /// fit.
     void recover_coefficients(std::span<const float> y, std::span<float> x,
                               Workspace& workspace) const;
     void recover_coefficients(ConstBatchView y, BatchView x, Workspace& workspace) const;

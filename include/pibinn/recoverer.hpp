@@ -13,10 +13,12 @@ namespace pibinn {
 /// A model ready to recover signals by the best there is: packed where its network can be,
 /// otherwise by the floating-point network. Immutable: any number of threads may use one at a time.
 /// A row's result depends neither on the rows beside it nor on the number of threads, and it is the
-/// same from C, from C++ and from the program.
+/// same from C, from C++ and from the program. A result is a number: where measurements are so
+/// large that float32 overflows, recovering is an input error that names the row.
 class Recoverer {
 public:
-    /// `kernel` is for packed models alone (`packed_kernels`).
+    /// `kernel` is for packed models alone (`packed_kernels`). A model whose fields do not fit
+    /// together is a usage error.
     explicit Recoverer(Model model, std::string_view kernel = "auto");
 
     /// The signals of every row of y, in the unit of the training signals: pixels or samples where
@@ -26,11 +28,11 @@ public:
     Batch operator()(ConstBatchView y, ThreadPool& pool) const;
 
     /// What the network itself gives, x_K of every row: coefficients where the model has a basis.
-    /// With `every_layer`, x_1 .. x_K too.
+    /// With `every_layer`, x_1 .. x_K too. Errors call the first row `first_row`.
     Batch coefficients(ConstBatchView y, ThreadPool& pool,
-                       std::vector<Batch>* every_layer = nullptr) const;
+                       std::vector<Batch>* every_layer = nullptr, std::size_t first_row = 0) const;
     /// The signals that such coefficients stand for.
-    Batch signals(Batch coefficients, ThreadPool& pool) const;
+    Batch signals(Batch coefficients, ThreadPool& pool, std::size_t first_row = 0) const;
 
     std::size_t measurements() const { return measurements_; }  ///< per row of y
     std::size_t entries() const { return entries_; }            ///< per row of x
@@ -48,5 +50,7 @@ private:
 
 /// Refuses measurements that hold NaN or infinite values, naming the first.
 void require_numbers(ConstBatchView y);
+/// Refuses recovered rows that hold such values, naming the first; rows count from `first_row`.
+void require_recovered(ConstBatchView x, std::size_t first_row = 0);
 
 }  // namespace pibinn

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <optional>
 #include <stdexcept>
@@ -83,6 +84,8 @@ pibinn_status guarded(Work&& work) noexcept {
         return PIBINN_OK;
     } catch (const pibinn::Error& error) {
         return note(status_of(error.kind()), error.what());
+    } catch (const std::filesystem::filesystem_error& error) {
+        return note(PIBINN_IO_ERROR, error.what());
     } catch (const std::bad_alloc&) {
         return note(PIBINN_FAILED, no_memory);
     } catch (const std::length_error&) {
@@ -110,6 +113,7 @@ void recover(const pibinn_model& model, pibinn_workspace& workspace, const float
     if (workspace.packed && recoverer.domain().plain()) {
         pibinn::require_numbers(y);
         recoverer.packed()->recover_coefficients(y, x, *workspace.packed);
+        pibinn::require_recovered(x);
         return;
     }
     const pibinn::Batch found = recoverer(y);

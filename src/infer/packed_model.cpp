@@ -1,6 +1,8 @@
 #include "pibinn/packed_model.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -8,6 +10,7 @@
 #include "infer/block_copies.hpp"
 #include "infer/kernel_choice.hpp"
 #include "infer/pack.hpp"
+#include "model/model_parameters.hpp"
 #include "model/weights/weight_rules.hpp"
 #include "pibinn/error.hpp"
 
@@ -40,6 +43,16 @@ void require_room(const BatchView& x, std::size_t rows, std::size_t entries) {
         fail_usage(fmt::format("expected room for {} x {} coefficients, got {} x {}", rows, entries,
                                x.rows, x.cols),
                    "give one row per row of measurements, as long as the model has entries");
+}
+
+/// Kernels hold sums and differences of pairs of entries. One that overflows would make NaN of the
+/// zero beside which it stands, in rows that it is no business of.
+void require_sums(std::span<const float> entries) {
+    constexpr float most = std::numeric_limits<float>::max() / 2;
+    for (std::size_t l = 0; l < entries.size(); ++l)
+        if (!(std::abs(entries[l]) <= most))
+            fail_input(fmt::format("the operator has {} at link {}, over {}", entries[l], l, most),
+                       "scale the operator down: in these units float32 overflows");
 }
 
 /// The repetitions of a row become rows of their own, which a gap would not allow.
@@ -89,6 +102,8 @@ PackedModel::PackedModel(const Model& model, std::string_view kernel) {
         fail_usage(fmt::format("a model of {} {} weights cannot be packed",
                                to_string(model.spec.architecture), to_string(model.spec.weights)),
                    "pack an unrolled model of one-bit or ternary weights");
+    require_fitting(model);
+    require_sums(model.op.values());
     state_ = std::make_unique<const State>(model, kernel);
 }
 

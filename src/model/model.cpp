@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "model/model_parameters.hpp"
 #include "model/network.hpp"
+#include "pibinn/error.hpp"
 
 namespace pibinn {
 
@@ -20,7 +23,40 @@ std::size_t Model::links() const {
     return sum;
 }
 
+void require_fitting(const Model& model) {
+    const std::string hint =
+        "take a model from train, untrained_model or Model::load, and change its numbers only";
+    const auto require = [&](std::size_t found, std::size_t expected, const std::string& what) {
+        if (found != expected)
+            fail_usage(
+                fmt::format("{} has {} numbers, but its network needs {}", what, found, expected),
+                hint);
+    };
+    model.spec.validate();
+    const Structure& s = model.op.structure();
+    if (s.rows() == 0 || s.cols() == 0)
+        fail_usage(fmt::format("Model::op is {} x {}", s.rows(), s.cols()), hint);
+    if (model.weights.size() != model.spec.layers)
+        fail_usage(fmt::format("Model::weights has {} layers, but Model::spec.layers is {}",
+                               model.weights.size(), model.spec.layers),
+                   hint);
+    const ParameterLayout layout(model.spec, s);
+    for (std::size_t k = 1; k <= model.spec.layers; ++k)
+        require(model.weights[k - 1].size(), layout.structure(k).links(),
+                fmt::format("Model::weights[{}]", k - 1));
+    require(model.theta.size(), layout.theta().size, "Model::theta");
+    require(model.beta.size(), layout.beta().size, "Model::beta");
+    require(model.omega.size(), layout.omega().size, "Model::omega");
+    const std::size_t basis = model.domain.basis.matrix().rows();
+    if (basis != 0 && basis != s.cols())
+        fail_usage(fmt::format("Model::domain.basis is of signals of {} entries, but the network "
+                               "has {}",
+                               basis, s.cols()),
+                   hint);
+}
+
 ParameterStore parameters_of(const Model& model) {
+    require_fitting(model);
     ParameterStore p(std::make_shared<const ParameterLayout>(model.spec, model.op.structure()));
     for (std::size_t k = 1; k <= model.spec.layers; ++k)
         std::copy(model.weights[k - 1].begin(), model.weights[k - 1].end(), p.weights(k).begin());

@@ -8,6 +8,7 @@
 #include "data/safetensors.hpp"
 #include "model/domain_json.hpp"
 #include "model/link_codes.hpp"
+#include "model/model_parameters.hpp"
 #include "model/spec_json.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/model.hpp"
@@ -115,6 +116,7 @@ SignalDomain load_domain(const SafeTensors& file, std::size_t n) {
 }  // namespace
 
 void Model::save(const std::filesystem::path& path) const {
+    require_fitting(*this);
     const Structure& s = op.structure();
     const bool unrolled = spec.architecture == Architecture::unrolled;
     std::vector<Tensor> tensors;

@@ -1,11 +1,14 @@
 #include "train/checkpoint.hpp"
 
+#include <cmath>
 #include <limits>
+#include <span>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "core/file.hpp"
+#include "core/path.hpp"
 #include "data/safetensors.hpp"
 #include "model/spec_json.hpp"
 #include "pibinn/error.hpp"
@@ -61,6 +64,44 @@ std::string first_difference(const json& was, const json& is) {
                        op == "remove" ? "nothing" : (*change)["value"].dump());
 }
 
+constexpr const char* kDamaged = "the checkpoint is damaged: start again without TrainJob::resume";
+constexpr double kLargest = std::numeric_limits<double>::max();
+
+/// Numbers that no training writes are input errors that say which and where.
+struct Checker {
+    std::string file;
+    const ParameterLayout& layout;
+
+    [[noreturn]] void fail(const std::string& what, double value) const {
+        fail_input(fmt::format("{}: {} is {}", file, what, value), kDamaged);
+    }
+    /// Finite, and no less than `least`.
+    void number(const char* name, double value, double least) const {
+        if (!(std::isfinite(value) && value >= least))
+            fail(fmt::format("a number of '{}'", name), value);
+    }
+    void all_of(const char* name, std::span<const float> values, double least) const {
+        for (std::size_t i = 0; i < values.size(); ++i)
+            if (!(std::isfinite(values[i]) && values[i] >= least)) fail(place(name, i), values[i]);
+    }
+    /// Thresholds are not negative, a scale is positive.
+    void latents(const char* name, std::span<const float> values) const {
+        all_of(name, values, -kLargest);
+        const auto [theta, thetas] = layout.theta();
+        for (std::size_t i = theta; i < theta + thetas; ++i)
+            if (values[i] < 0) fail(place(name, i), values[i]);
+        const auto [scale, scales] = layout.scale();
+        for (std::size_t i = scale; i < scale + scales; ++i)
+            if (values[i] <= 0) fail(place(name, i), values[i]);
+    }
+    std::string place(const char* name, std::size_t i) const {
+        for (const ParameterSlice& slice : layout.slices())
+            if (i - slice.offset < slice.size)
+                return fmt::format("number {} of {} in '{}'", i - slice.offset, slice.name, name);
+        return fmt::format("number {} in '{}'", i, name);
+    }
+};
+
 }  // namespace
 
 std::string training_identity(const TrainJob& job) {
@@ -110,9 +151,9 @@ void save_checkpoint(const std::filesystem::path& path, const TrainState& state,
 }
 
 std::optional<TrainState> load_checkpoint(const std::filesystem::path& path,
-                                          const std::string& identity, std::size_t parameters,
-                                          const Recipe& recipe) {
-    if (!std::filesystem::exists(path)) return std::nullopt;
+                                          const std::string& identity,
+                                          const ParameterLayout& layout, const Recipe& recipe) {
+    if (!path_exists(path)) return std::nullopt;
     const std::string content = read_file(path);
     const SafeTensors file = parse_safetensors(content, path.string());
     const auto metadata = [&](const char* key) {
@@ -134,18 +175,24 @@ std::optional<TrainState> load_checkpoint(const std::filesystem::path& path,
     TrainState state;
     const auto floats = [&](const char* name) {
         const auto values = values_of<float>(file.at(name, TensorType::f32));
-        if (values.size() != parameters)
+        if (values.size() != layout.size())
             fail_input(fmt::format("{}: '{}' has {} numbers, expected {}", path.string(), name,
-                                   values.size(), parameters),
-                       "the checkpoint is damaged: start again without TrainJob::resume");
+                                   values.size(), layout.size()),
+                       kDamaged);
         return std::vector<float>(values.begin(), values.end());
     };
     state.latent = floats("latent");
     state.first = floats("first");
     state.second = floats("second");
     state.mean = floats("mean");
+    const Checker check{path.string(), layout};
+    check.latents("latent", state.latent);
+    check.all_of("first", state.first, -kLargest);
+    check.all_of("second", state.second, 0);
+    check.all_of("mean", state.mean, -kLargest);
     const auto seconds = values_of<double>(file.at("seconds", TensorType::f64));
     state.seconds.assign(seconds.begin(), seconds.end());
+    for (const double s : state.seconds) check.number("seconds", s, 0);
     const auto history = values_of<double>(file.at("history", TensorType::f64));
     const json progress = metadata("pibinn.progress");
     state.stage = whole(progress, "stage");
@@ -154,6 +201,7 @@ std::optional<TrainState> load_checkpoint(const std::filesystem::path& path,
     if (progress.contains("best_error") && progress["best_error"].is_number()) {
         state.best = floats("best");
         state.best_error = progress["best_error"].get<double>();
+        check.latents("best", state.best);
     }
     // Checkpoints of earlier versions say nothing of it.
     if (progress.value("pretrained", json()) == true) state.pretrained = floats("pretrained");
@@ -162,6 +210,9 @@ std::optional<TrainState> load_checkpoint(const std::filesystem::path& path,
     std::size_t first = 0;
     for (std::size_t i = 0; i + kRecordNumbers <= history.size(); i += kRecordNumbers) {
         const std::size_t epoch = state.history.size();
+        check.number("history", history[i + 2], 0);
+        check.number("history", history[i + 3], 0);
+        check.number("history", history[i + 4], -kLargest);
         while (stage < recipe.stages.size() && epoch - first == recipe.stages[stage].epochs)
             first += recipe.stages[stage++].epochs;
         state.history.push_back({stage, epoch + 1, history[i + 2], history[i + 3], history[i + 4]});
@@ -174,8 +225,7 @@ std::optional<TrainState> load_checkpoint(const std::filesystem::path& path,
                             : state.stage == recipe.stages.size() && state.epoch == 0;
     if (!inside || state.steps == kNotWhole || state.seconds.size() != recipe.stages.size() ||
         done != state.history.size())
-        fail_input(fmt::format("{}: its numbers do not fit together", path.string()),
-                   "the checkpoint is damaged: start again without TrainJob::resume");
+        fail_input(fmt::format("{}: its numbers do not fit together", path.string()), kDamaged);
     return state;
 }
 

@@ -17,9 +17,9 @@ void save_checkpoint(const std::filesystem::path& path, const TrainState& state,
                      const std::string& identity);
 
 /// Nothing when there is no such file; an error that says what differs when the checkpoint is of
-/// another training, or damaged.
+/// another training, or damaged: a number that no training writes is named.
 std::optional<TrainState> load_checkpoint(const std::filesystem::path& path,
-                                          const std::string& identity, std::size_t parameters,
-                                          const Recipe& recipe);
+                                          const std::string& identity,
+                                          const ParameterLayout& layout, const Recipe& recipe);
 
 }  // namespace pibinn

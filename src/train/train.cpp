@@ -104,9 +104,9 @@ TrainResult train(const TrainJob& asked, ThreadPool& pool, const ProgressSink& p
     Trainer trainer(problem, job.spec, job.recipe, job.seed, *backend, pool);
     const std::string identity = training_identity(job);
     if (job.resume && !job.folder.empty()) {
-        const std::size_t parameters = trainer.snapshot().latent.size();
+        const ParameterLayout layout(job.spec, problem.op.structure());
         if (const auto state = load_checkpoint(job.folder / "checkpoint.safetensors", identity,
-                                               parameters, job.recipe))
+                                               layout, job.recipe))
             trainer.restore(*state);
     }
     // What was done before counts: a resumed training starts its bar there.
