@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/names.hpp"
+#include "core/nesting.hpp"
 #include "data/bytes.hpp"
 
 namespace pibinn {
@@ -51,9 +52,10 @@ constexpr int kDeepest = 3;  // file, tensor, shape
                "copy or save the file again");
 }
 
-/// The header as JSON. The plain parser keeps one of two equal keys and lets arrays nest and grow
-/// without end; the callback refuses all that while it reads.
+/// The header as JSON. The plain parser keeps one of two equal keys and lets arrays grow without
+/// end; the callback refuses that while it reads.
 json parse_header(std::string_view text, const std::string& where) {
+    require_depth(text, TextSyntax::json, kDeepest, fmt::format("the header of '{}'", where));
     std::vector<std::set<std::string>> keys;
     std::size_t array_length = 0;
     const auto check = [&](int depth, json::parse_event_t event, json& parsed) {
@@ -62,8 +64,6 @@ json parse_header(std::string_view text, const std::string& where) {
                 keys.emplace_back();
                 [[fallthrough]];
             case json::parse_event_t::array_start:
-                if (depth >= kDeepest)
-                    fail_file(where, fmt::format("its header nests deeper than {}", kDeepest));
                 array_length = 0;
                 break;
             case json::parse_event_t::object_end:

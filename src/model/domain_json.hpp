@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include <nlohmann/json.hpp>
@@ -13,8 +14,9 @@ namespace pibinn {
 /// a tensor of its own.
 nlohmann::json domain_to_json(const SignalDomain& domain);
 
-/// Believes nothing: whatever does not fit signals of n entries is an input error.
+/// Believes nothing: whatever does not fit signals of n entries, or takes more memory than a file
+/// of so many bytes may (data/claims.hpp), is an input error.
 SignalDomain domain_from_json(const nlohmann::json& j, std::size_t n, Matrix<float> psi,
-                              const std::string& where);
+                              std::uint64_t file_bytes, const std::string& where);
 
 }  // namespace pibinn

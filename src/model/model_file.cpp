@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/file.hpp"
+#include "data/claims.hpp"
+#include "data/json_fields.hpp"
 #include "data/safetensors.hpp"
 #include "model/domain_json.hpp"
 #include "model/link_codes.hpp"
@@ -50,16 +52,19 @@ std::vector<std::uint8_t> bytes_of(const SafeTensors& file, const std::string& n
     return {values.begin(), values.end()};
 }
 
-json metadata_json(const SafeTensors& file, const std::string& key) {
+/// Metadata that is a JSON object, and how errors name it.
+struct JsonMetadata {
+    json object;
+    std::string where;
+};
+
+JsonMetadata metadata_json(const SafeTensors& file, const std::string& key) {
     const auto found = file.metadata.find(key);
     if (found == file.metadata.end())
         fail_input(fmt::format("{}: metadata '{}' is missing", file.where, key),
                    "this safetensors file is not a pibinn model");
-    json parsed = json::parse(found->second, nullptr, false);
-    if (!parsed.is_object())
-        fail_input(fmt::format("{}: metadata '{}' is not a JSON object", file.where, key),
-                   kDamaged);
-    return parsed;
+    const std::string where = fmt::format("{}: metadata '{}'", file.where, key);
+    return {parse_json_object(found->second, where), where};
 }
 
 void check_format(const SafeTensors& file) {
@@ -73,17 +78,34 @@ void check_format(const SafeTensors& file) {
                    "a newer pibinn wrote it: update this one");
 }
 
-/// A model needs at least a bit a link: sizes that claim more than the file holds are lies.
+/// A model needs at least a bit per link: sizes that claim more than the file holds are lies.
+/// What they take as numbers in memory, and for recovering one row, is limited too.
 void check_claims(const SafeTensors& file, const NetworkSpec& spec, const Structure& s,
-                  std::size_t file_bytes) {
-    const auto links = static_cast<double>(
-        spec.architecture == Architecture::unrolled
-            ? static_cast<double>(s.links())
-            : static_cast<double>(s.cols()) * static_cast<double>(std::min(s.rows(), s.cols())));
-    if (links * static_cast<double>(spec.layers) > 8.0 * static_cast<double>(file_bytes))
-        fail_input(fmt::format("{}: {} layers of {} links do not fit a file of {} bytes",
+                  std::uint64_t file_bytes) {
+    const auto m = static_cast<double>(s.rows()), n = static_cast<double>(s.cols());
+    const auto layers = static_cast<double>(spec.layers);
+    const bool unrolled = spec.architecture == Architecture::unrolled;
+    const auto operator_links = static_cast<double>(s.links());
+    const double links = unrolled ? layers * operator_links : m * n + (layers - 1) * n * n;
+    if (links > 8.0 * static_cast<double>(file_bytes))
+        fail_input(fmt::format("{}: {} layers of together {} links do not fit a file of {} bytes",
                                file.where, spec.layers, links, file_bytes),
                    kDamaged);
+    const auto blocks = static_cast<double>(s.parts().size());
+    constexpr double packed_block = 256;  // of one layer, whose signs fill whole vectors
+    require_claim(sizeof(float) * (links + operator_links) + packed_block * blocks * (1 + layers),
+                  claim_factor::models, file_bytes,
+                  fmt::format("{}: {} layers of {} links in {} block(s)", file.where, spec.layers,
+                              links, blocks),
+                  "use larger blocks, or fewer layers");
+    constexpr double copies = 4;  // read, recovered, transformed and written
+    require_claim(
+        copies * sizeof(float) * (m + n), claim_factor::rows, file_bytes,
+        fmt::format("{}: recovering a row of {} entries from {} measurements", file.where, n, m),
+        s.kind() == StructureKind::repeated
+            ? fmt::format("{} repetitions are too many: recover them as rows of their own",
+                          s.repeat())
+            : kDamaged);
 }
 
 Operator load_operator(const SafeTensors& file, const Structure& s) {
@@ -102,7 +124,7 @@ Operator load_operator(const SafeTensors& file, const Structure& s) {
     return {s, {values.begin(), values.end()}};
 }
 
-SignalDomain load_domain(const SafeTensors& file, std::size_t n) {
+SignalDomain load_domain(const SafeTensors& file, std::size_t n, std::uint64_t file_bytes) {
     if (file.metadata.find(kDomain) == file.metadata.end()) return {};
     Matrix<float> psi;
     if (file.find("basis")) {
@@ -110,7 +132,8 @@ SignalDomain load_domain(const SafeTensors& file, std::size_t n) {
         psi = Matrix<float>(n, n);
         std::copy(values.begin(), values.end(), psi.data());
     }
-    return domain_from_json(metadata_json(file, kDomain), n, std::move(psi), file.where);
+    const auto [domain, where] = metadata_json(file, kDomain);
+    return domain_from_json(domain, n, std::move(psi), file_bytes, where);
 }
 
 }  // namespace
@@ -170,15 +193,16 @@ Model Model::load(const std::filesystem::path& path) {
     const SafeTensors file = parse_safetensors(content, path.string());
     check_format(file);
     Model model;
-    model.spec = spec_from_json(metadata_json(file, "pibinn.network"), file.where);
-    const json structure = metadata_json(file, "pibinn.structure");
+    const auto [network, network_where] = metadata_json(file, "pibinn.network");
+    model.spec = spec_from_json(network, network_where);
+    const auto [structure, structure_where] = metadata_json(file, "pibinn.structure");
     AlignedBuffer<std::uint32_t> offsets;
     AlignedBuffer<std::uint32_t> rows;
-    if (structure.value("kind", "") == "mask") {
+    if (structure_kind(structure, structure_where) == StructureKind::mask) {
         offsets = values_of<std::uint32_t>(file.at("structure.offsets", TensorType::u32));
         rows = values_of<std::uint32_t>(file.at("structure.rows", TensorType::u32));
     }
-    const Structure s = structure_from_json(structure, offsets, rows, file.where);
+    const Structure s = structure_from_json(structure, offsets, rows, structure_where);
     check_claims(file, model.spec, s, content.size());
     model.op = model.spec.architecture == Architecture::unrolled
                    ? load_operator(file, s)
@@ -203,7 +227,7 @@ Model Model::load(const std::filesystem::path& path) {
         unpack_links(bits, floats(file, "scales", scales.bytes.size() / sizeof(float), true),
                      file.where, model);
     }
-    model.domain = load_domain(file, s.cols());
+    model.domain = load_domain(file, s.cols(), content.size());
     for (const auto& [key, value] : file.metadata)
         if (key != "pibinn.format" && key != "pibinn.network" && key != "pibinn.structure" &&
             key != kDomain)

@@ -7,14 +7,14 @@ ParameterLayout::ParameterLayout(const NetworkSpec& spec, const Structure& struc
         slices_.push_back({std::move(name), size_, count});
         size_ += count;
     };
+    if (spec.architecture == Architecture::unrolled)
+        structures_ = {structure};
+    else
+        structures_ = {Structure::dense(structure.rows(), structure.cols()),
+                       Structure::dense(structure.cols(), structure.cols())};
     for (std::size_t k = 1; k <= spec.layers; ++k) {
-        if (spec.architecture == Architecture::unrolled)
-            structures_.push_back(structure);
-        else
-            structures_.push_back(
-                Structure::dense(k == 1 ? structure.rows() : structure.cols(), structure.cols()));
         weights_.push_back(size_);
-        add("weights." + std::to_string(k), structures_.back().links());
+        add("weights." + std::to_string(k), this->structure(k).links());
     }
     weights_.push_back(size_);
     const auto add_per_layer = [&](const std::string& name, bool present) {

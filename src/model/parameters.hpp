@@ -24,12 +24,14 @@ class ParameterLayout {
 public:
     ParameterLayout(const NetworkSpec& spec, const Structure& structure);
 
-    std::size_t layers() const { return structures_.size(); }
+    std::size_t layers() const { return weights_.size() - 1; }
     std::size_t size() const { return size_; }
     /// Numbers that are weights; they come first.
     std::size_t weights_size() const { return weights_.back(); }
     /// The structure of layer k = 1..K: the operator's, or dense for a fully connected network.
-    const Structure& structure(std::size_t k) const { return structures_[k - 1]; }
+    const Structure& structure(std::size_t k) const {
+        return k == 1 ? structures_.front() : structures_.back();
+    }
     std::span<const ParameterSlice> slices() const { return slices_; }
 
     struct Range {
@@ -46,8 +48,8 @@ public:
     Range scalars() const { return {weights_size(), size_ - weights_size()}; }
 
 private:
-    std::vector<Structure> structures_;
-    std::vector<std::size_t> weights_;  ///< offsets, K + 1 of them
+    std::vector<Structure> structures_;  ///< of the first layer, and of the others if they differ
+    std::vector<std::size_t> weights_;   ///< offsets, K + 1 of them
     Range theta_, beta_, omega_, scale_;
     std::vector<ParameterSlice> slices_;
     std::size_t size_ = 0;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "data/json_fields.hpp"
 #include "pibinn/error.hpp"
 
 namespace pibinn {
@@ -12,26 +13,6 @@ using nlohmann::json;
 
 // No matrix this program can hold has a side beyond this; it keeps products of sizes from wrapping.
 constexpr std::uint64_t kLargestSide = std::uint64_t{1} << 31;
-
-template <class T>
-T field(const json& object, const char* key, const std::string& where) {
-    const auto found = object.find(key);
-    try {
-        if (found != object.end()) return found->get<T>();
-    } catch (const json::exception&) {
-    }
-    fail_input(fmt::format("{}: '{}' is missing or of the wrong type", where, key),
-               "the file is damaged or was not written by pibinn");
-}
-
-std::size_t size_field(const json& object, const char* key, const std::string& where) {
-    const auto found = object.find(key);
-    if (found == object.end() || !found->is_number_unsigned() || found->get<std::uint64_t>() == 0 ||
-        found->get<std::uint64_t>() > kLargestSide)
-        fail_input(fmt::format("{}: '{}' is not a size between 1 and 2^31", where, key),
-                   "the file is damaged or was not written by pibinn");
-    return found->get<std::uint64_t>();
-}
 
 }  // namespace
 
@@ -48,16 +29,17 @@ json to_json(const NetworkSpec& spec) {
 }
 
 NetworkSpec spec_from_json(const json& j, const std::string& where) {
+    const JsonFields fields(j, where);
     NetworkSpec spec;
-    spec.architecture = parse_architecture(field<std::string>(j, "architecture", where));
-    spec.layers = size_field(j, "layers", where);
-    spec.activation = parse_activation(field<std::string>(j, "activation", where));
-    spec.weights = parse_weight_kind(field<std::string>(j, "weights", where));
-    spec.update.residual_threshold = field<std::string>(j, "threshold", where) == "residual";
-    spec.update.momentum = field<bool>(j, "momentum", where);
-    spec.update.onsager = field<bool>(j, "onsager", where);
-    spec.delta = field<double>(j, "delta", where);
-    spec.validate();
+    spec.architecture = fields.choice("architecture", parse_architecture);
+    spec.layers = fields.whole("layers", 1, kLargestSide);
+    spec.activation = fields.choice("activation", parse_activation);
+    spec.weights = fields.choice("weights", parse_weight_kind);
+    spec.update.residual_threshold = fields.word("threshold") == "residual";
+    spec.update.momentum = fields.flag("momentum");
+    spec.update.onsager = fields.flag("onsager");
+    spec.delta = fields.number("delta");
+    fields.checked([&] { spec.validate(); });
     return spec;
 }
 
@@ -71,39 +53,43 @@ json structure_to_json(const Structure& s) {
     return j;
 }
 
+StructureKind structure_kind(const json& j, const std::string& where) {
+    return JsonFields(j, where).choice("kind", parse_structure_kind);
+}
+
 Structure structure_from_json(const json& j, std::span<const std::uint32_t> offsets,
                               std::span<const std::uint32_t> rows, const std::string& where) {
-    const std::size_t m = size_field(j, "m", where);
-    const std::size_t n = size_field(j, "n", where);
-    const auto kind = parse_structure_kind(field<std::string>(j, "kind", where));
-    switch (kind) {
-        case StructureKind::dense:
-            return Structure::dense(m, n);
-        case StructureKind::repeated: {
-            const std::size_t u = size_field(j, "repeat", where);
-            if (m % u != 0 || n % u != 0)
-                fail_input(fmt::format("{}: {} repetitions do not tile {} x {}", where, u, m, n),
-                           "the file is damaged");
-            return Structure::repeated(m / u, n / u, u);
+    const JsonFields fields(j, where);
+    const std::size_t m = fields.whole("m", 1, kLargestSide);
+    const std::size_t n = fields.whole("n", 1, kLargestSide);
+    const auto repeated = [&] {
+        const std::size_t u = fields.whole("repeat", 1, kLargestSide);
+        if (m % u != 0 || n % u != 0)
+            fail_input(fmt::format("{} repetitions do not tile {} x {}", u, m, n));
+        return Structure::repeated(m / u, n / u, u);
+    };
+    const auto blocks = [&] {
+        const Structure s = Structure::blocks(fields.pairs("blocks", kLargestSide));
+        if (s.rows() != m || s.cols() != n)
+            fail_input(
+                fmt::format("the blocks tile {} x {}, not {} x {}", s.rows(), s.cols(), m, n));
+        return s;
+    };
+    const StructureKind kind = structure_kind(j, where);
+    return fields.checked([&] {
+        switch (kind) {
+            case StructureKind::repeated:
+                return repeated();
+            case StructureKind::mask:
+                return Structure::mask(m, n, {offsets.begin(), offsets.end()},
+                                       {rows.begin(), rows.end()});
+            case StructureKind::blocks:
+                return blocks();
+            case StructureKind::dense:
+                break;
         }
-        case StructureKind::mask:
-            return Structure::mask(m, n, {offsets.begin(), offsets.end()},
-                                   {rows.begin(), rows.end()});
-        case StructureKind::blocks:
-            break;
-    }
-    std::vector<std::pair<std::size_t, std::size_t>> shapes;
-    for (const json& shape : field<json::array_t>(j, "blocks", where)) {
-        const json sides{{"rows", shape.is_array() && shape.size() == 2 ? shape[0] : json()},
-                         {"cols", shape.is_array() && shape.size() == 2 ? shape[1] : json()}};
-        shapes.emplace_back(size_field(sides, "rows", where), size_field(sides, "cols", where));
-    }
-    const Structure s = Structure::blocks(shapes);
-    if (s.rows() != m || s.cols() != n)
-        fail_input(fmt::format("{}: the blocks tile {} x {}, not {} x {}", where, s.rows(),
-                               s.cols(), m, n),
-                   "the file is damaged");
-    return s;
+        return Structure::dense(m, n);
+    });
 }
 
 }  // namespace pibinn

@@ -12,11 +12,12 @@
 namespace pibinn {
 
 nlohmann::json to_json(const NetworkSpec& spec);
-/// `where` names the file in errors.
+/// Believes nothing; `where` names the file and the metadata in errors, which are input errors.
 NetworkSpec spec_from_json(const nlohmann::json& json, const std::string& where);
 
 /// Kind and sizes; the pattern of a mask is kept elsewhere.
 nlohmann::json structure_to_json(const Structure& structure);
+StructureKind structure_kind(const nlohmann::json& json, const std::string& where);
 Structure structure_from_json(const nlohmann::json& json, std::span<const std::uint32_t> offsets,
                               std::span<const std::uint32_t> rows, const std::string& where);
 

@@ -7,6 +7,7 @@
 
 #include "core/file.hpp"
 #include "core/names.hpp"
+#include "core/nesting.hpp"
 
 namespace pibinn::study {
 
@@ -22,7 +23,11 @@ std::string place_of(const toml::source_region& source) {
     return fmt::format("{}:{}", path, source.begin.line);
 }
 
+// A configuration needs 4: [[train.stage]] and lists of lists.
+constexpr std::size_t kDeepest = 16;
+
 toml::table parse(const std::string& text, const std::string& where) {
+    require_depth(text, TextSyntax::toml, kDeepest, where + ": the configuration");
     try {
         return toml::parse(text, where);
     } catch (const toml::parse_error& error) {
@@ -39,6 +44,7 @@ toml::table parse_set(const std::string& set) {
     const std::string where = std::string(kSet) + set;
     const std::string key = set.substr(0, equals);
     const std::string value = set.substr(equals + 1);
+    require_depth(set, TextSyntax::toml, kDeepest, where);
     try {
         return toml::parse(key + " = " + value, where);
     } catch (const toml::parse_error&) {

@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "data/json_fields.hpp"
+
 namespace pibinn {
 
 namespace {
@@ -190,11 +192,16 @@ void attach_certificate(Model& model, const Certificate& certificate) {
 std::optional<AttachedCertificate> attached_certificate(const Model& model) {
     const auto found = model.metadata.find(kCertificateKey);
     if (found == model.metadata.end()) return {};
-    const auto json = nlohmann::json::parse(found->second, nullptr, false);
+    // What is damaged or not of pibinn belongs to no weights; the model itself may be sound.
+    nlohmann::json json = nlohmann::json::object();
+    try {
+        json = parse_json_object(found->second, kCertificateKey);
+    } catch (const Error&) {
+    }
     const auto word = [&](const char* key) {
-        return json.is_object() && json.contains(key) && json[key].is_string()
-                   ? json[key].get<std::string>()
-                   : std::string();
+        const auto value = json.find(key);
+        return value != json.end() && value->is_string() ? value->get<std::string>()
+                                                         : std::string();
     };
     AttachedCertificate attached;
     attached.matches = word("weights_hash") == weights_hash(model);

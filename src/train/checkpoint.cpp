@@ -9,6 +9,7 @@
 
 #include "core/file.hpp"
 #include "core/path.hpp"
+#include "data/json_fields.hpp"
 #include "data/safetensors.hpp"
 #include "model/spec_json.hpp"
 #include "pibinn/error.hpp"
@@ -158,12 +159,11 @@ std::optional<TrainState> load_checkpoint(const std::filesystem::path& path,
     const SafeTensors file = parse_safetensors(content, path.string());
     const auto metadata = [&](const char* key) {
         const auto found = file.metadata.find(key);
-        json parsed =
-            found == file.metadata.end() ? json() : json::parse(found->second, nullptr, false);
-        if (!parsed.is_object())
+        if (found == file.metadata.end())
             fail_input(fmt::format("{}: no '{}' in it", path.string(), key),
                        "this is not a checkpoint of pibinn");
-        return parsed;
+        return parse_json_object(found->second,
+                                 fmt::format("{}: metadata '{}'", path.string(), key));
     };
     const json was = metadata("pibinn.training");
     const json is = json::parse(identity);

@@ -176,7 +176,7 @@ TEST_F(ModelFile, SaysWhatIsWrongWithAForeignOrDamagedFile) {
     EXPECT_PRED2(has, rewrite([](SafeTensors& f) {
                      f.metadata["pibinn.structure"] = R"({"kind":"dense","m":-4,"n":6})";
                  }),
-                 "'m' is not a size");
+                 "'m' is missing or not a whole number");
     EXPECT_PRED2(has, rewrite([](SafeTensors& f) {
                      f.metadata["pibinn.structure"] =
                          R"({"kind":"repeated","m":4,"n":6,"repeat":3})";

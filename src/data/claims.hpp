@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace pibinn {
+
+/// The rule for every file that is read: what it says of itself may cost at most so many bytes of
+/// memory for each of its own bytes. docs/file-format.md says what is counted in which format.
+namespace claim_factor {
+inline constexpr double arrays = 1024;    ///< .npz, .mat: half of them inflated, half as float32
+inline constexpr double pictures = 4096;  ///< JPEG, PNG
+inline constexpr double models = 256;     ///< what a model file holds, a bit as a float32
+inline constexpr double rows = 4096;      ///< what recovering one row with a model takes
+}  // namespace claim_factor
+
+/// What any file may take, however short it is.
+inline constexpr double free_claim = 16 << 20;
+
+/// The most bytes of memory that a file of this length may take.
+double most_claimed(double factor, std::uint64_t file_bytes);
+
+/// Refuses a claim over that, before memory is allocated for it. The error reads "WHAT would take M
+/// of memory; ...".
+void require_claim(double bytes, double factor, std::uint64_t file_bytes, const std::string& what,
+                   const std::string& hint = "the file is damaged, or was made to take memory");
+
+}  // namespace pibinn

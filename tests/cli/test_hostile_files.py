@@ -1,0 +1,107 @@
+"""Files made to crash their reader or to take memory: one clear line, and no more memory than they warrant."""
+
+import json
+import resource
+import struct
+
+import pytest
+
+from conftest import SHORT, TINY, refuse, succeed
+
+MODEL = "model.safetensors"
+DEEP = 100_000
+
+
+def with_header(path, change):
+    """The bytes of a safetensors file after a change of its metadata."""
+    content = path.read_bytes()
+    length = struct.unpack("<Q", content[:8])[0]
+    header = json.loads(content[8:8 + length])
+    change(header["__metadata__"])
+    text = json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text + content[8 + length:]
+
+
+def limited(megabytes):
+    """Runs the program with so much address space at most."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
+    return {"preexec_fn": limit}
+
+
+@pytest.mark.parametrize("key", ["pibinn.structure", "pibinn.network", "pibinn.domain"])
+def test_deep_json_in_a_model_is_refused(key, work):
+    text = '{"kind":"blocks","m":5,"n":9,"blocks":' + "[" * 2 * DEEP + "]" * 2 * DEEP + "}"
+    (work / "deep.safetensors").write_bytes(
+        with_header(work / MODEL, lambda metadata: metadata.update({key: text})))
+    for arguments in (["inspect", "deep.safetensors"],
+                      ["recover", "deep.safetensors", "--in", "y.npy", "--out", "o.npy"]):
+        line = refuse(*arguments, cwd=work)
+        assert "200001 levels deep" in line and key in line
+
+
+def test_a_deep_certificate_belongs_to_no_weights(work):
+    (work / "deep.safetensors").write_bytes(with_header(
+        work / MODEL, lambda m: m.update({"pibinn.certificate": '{"verdict":' + "[" * DEEP})))
+    assert "certificate" in succeed("inspect", "deep.safetensors", cwd=work)
+
+
+def test_deep_json_in_a_checkpoint_is_refused(tmp_path):
+    text = '{"a":' + "[" * DEEP + "]" * DEEP + "}"
+    header = json.dumps({"__metadata__": {"pibinn.training": text}}).encode()
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "checkpoint.safetensors").write_bytes(
+        struct.pack("<Q", len(header)) + header)
+    line = refuse("train", *TINY, *SHORT, "--out", "run", "--resume", cwd=tmp_path)
+    assert "levels deep" in line and "pibinn.training" in line
+
+
+@pytest.mark.parametrize("text", [
+    "a" + ".a" * DEEP + " = 1\n", "[a" + ".a" * DEEP + "]\n", "a = " + "[" * DEEP + "]" * DEEP,
+    "a = " + "{a=" * DEEP + "1" + "}" * DEEP, "[problem]\n'm'" + ".'m'" * DEEP + " = 1",
+    "a = [\"\"\"x\"\"\"\", " + "[" * DEEP + "]" * DEEP + "]",
+], ids=["dotted key", "dotted table", "arrays", "inline tables", "quoted keys", "behind a string"])
+def test_a_deep_configuration_is_refused(text, tmp_path):
+    (tmp_path / "c.toml").write_text(text)
+    assert "levels deep" in refuse("train", "c.toml", "--out", "run", cwd=tmp_path)
+
+
+def test_a_deep_setting_is_refused(tmp_path):
+    key = "problem" + ".m" * 5000
+    assert "levels deep" in refuse("train", "--set", f"{key}=1", "--out", "run", cwd=tmp_path)
+    value = "[" * 5000
+    assert "levels deep" in refuse("train", "--set", f"problem.m={value}", "--out", "run",
+                                   cwd=tmp_path)
+
+
+@pytest.mark.parametrize("kind", [5, None, ["mask"], {"mask": 1}, True])
+def test_a_structure_of_another_type_is_an_input_error(kind, work):
+    structure = json.dumps({"kind": kind, "m": 6, "n": 10})
+    (work / "bad.safetensors").write_bytes(
+        with_header(work / MODEL, lambda m: m.update({"pibinn.structure": structure})))
+    line = refuse("inspect", "bad.safetensors", cwd=work)
+    assert "'kind' is missing or not a word" in line and "report" not in line
+
+
+STRUCTURES = {
+    "many rows": ({"architecture": "fcn", "update": "plain", "threshold": "fixed",
+                   "momentum": False, "onsager": False},
+                  {"kind": "dense", "m": 2 ** 31, "n": 1}, "do not fit a file"),
+    "many repetitions": ({}, {"kind": "repeated", "m": 2 ** 31, "n": 2 ** 31, "repeat": 2 ** 31},
+                         "2147483648 repetitions"),
+}
+
+
+@pytest.mark.parametrize("what", STRUCTURES)
+def test_a_small_model_takes_little_memory(what, work):
+    network, structure, word = STRUCTURES[what]
+
+    def change(metadata):
+        metadata["pibinn.network"] = json.dumps(
+            {**json.loads(metadata["pibinn.network"]), **network})
+        metadata["pibinn.structure"] = json.dumps(structure)
+
+    (work / "big.safetensors").write_bytes(with_header(work / MODEL, change))
+    for arguments in (["inspect", "big.safetensors"],
+                      ["recover", "big.safetensors", "--in", "-", "--out", "o.npy"]):
+        assert word in refuse(*arguments, cwd=work, input="", **limited(2048))

@@ -1,0 +1,173 @@
+#include <filesystem>
+#include <functional>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "core/file.hpp"
+#include "data/safetensors.hpp"
+#include "pibinn/error.hpp"
+#include "pibinn/model.hpp"
+
+// Model files that claim what they do not hold, or whose metadata are not what they should be.
+
+namespace pibinn {
+namespace {
+
+Model some_model(const Structure& structure = Structure::dense(4, 6), NetworkSpec spec = {}) {
+    return untrained_model(spec, Operator::random(structure, OperatorEnsemble::gaussian, 4), 0.1);
+}
+
+Model fully_connected() {
+    NetworkSpec spec;
+    spec.architecture = Architecture::fcn;
+    spec.update = Update::plain();
+    spec.layers = 1;
+    return some_model(Structure::dense(4, 1), spec);
+}
+
+class HostileModel : public ::testing::Test {
+protected:
+    HostileModel()
+        : path_(std::filesystem::temp_directory_path() /
+                fmt::format("pibinn-hostile-{}.safetensors", ::getpid())) {}
+    ~HostileModel() override { std::filesystem::remove(path_); }
+
+    /// The error of loading this small model after a change of its metadata.
+    Error refused(const std::function<void(TensorMetadata&)>& change, Model model = some_model()) {
+        model.save(path_);
+        const std::string bytes = read_file(path_);
+        SafeTensors file = parse_safetensors(bytes, "file");
+        change(file.metadata);
+        write_safetensors(path_, file.tensors, file.metadata);
+        try {
+            Model::load(path_);
+        } catch (const Error& error) {
+            return error;
+        }
+        ADD_FAILURE() << "loaded without an error";
+        return Error(ErrorKind::internal, "");
+    }
+    Error refused(const std::string& key, const std::string& text, Model model = some_model()) {
+        return refused([&](TensorMetadata& m) { m[key] = text; }, std::move(model));
+    }
+
+    std::filesystem::path path_;
+};
+
+bool has(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+TEST_F(HostileModel, ThatNestsDeepIsRefused) {
+    const std::string deep(200'000, '[');
+    for (const char* key : {"pibinn.structure", "pibinn.network", "pibinn.domain"})
+        for (const std::string& text : {R"({"kind":"blocks","m":5,"n":9,"blocks":)" + deep,
+                                        R"({"kind":"blocks","m":5,"n":9,"blocks":)" + deep +
+                                            std::string(200'000, ']') + "}"}) {
+            const Error error = refused(key, text);
+            EXPECT_EQ(error.kind(), ErrorKind::input);
+            EXPECT_PRED2(has, error.message(), "levels deep");
+            EXPECT_PRED2(has, error.message(), key);
+        }
+}
+
+TEST_F(HostileModel, WithMetadataOfAnotherTypeIsAnInputError) {
+    const std::vector<std::pair<const char*, const char*>> cases{
+        {"pibinn.structure", R"({"kind":5,"m":4,"n":6})"},
+        {"pibinn.structure", R"({"kind":["mask"],"m":4,"n":6})"},
+        {"pibinn.structure", R"({"kind":null,"m":4,"n":6})"},
+        {"pibinn.structure", R"({"kind":"dense","m":"4","n":6})"},
+        {"pibinn.structure", R"({"kind":"dense","m":4.0,"n":6})"},
+        {"pibinn.structure", R"({"kind":"round","m":4,"n":6})"},
+        {"pibinn.structure", R"({"kind":"repeated","m":4,"n":6,"repeat":true})"},
+        {"pibinn.structure", R"({"kind":"blocks","m":4,"n":6,"blocks":7})"},
+        {"pibinn.structure", R"({"kind":"blocks","m":4,"n":6,"blocks":[]})"},
+        {"pibinn.structure", R"({"kind":"blocks","m":4,"n":6,"blocks":[{"rows":4}]})"},
+        {"pibinn.structure", R"({"kind":"dense","m":2147483648,"n":2147483648})"},
+        {"pibinn.network", R"({"architecture":{}})"},
+        {"pibinn.network", R"({"architecture":"unrolled","layers":"3"})"},
+        {"pibinn.domain", R"({"basis":1})"},
+        {"pibinn.domain", R"({"basis":"round"})"},
+        {"pibinn.domain", R"({"basis":"dct","normalize":"none","mean":[]})"}};
+    for (const auto& [key, text] : cases) {
+        const Error error = refused(key, text);
+        EXPECT_EQ(error.kind(), ErrorKind::input) << text << ": " << error.what();
+        EXPECT_PRED2(has, error.message(), key);
+    }
+    Error error = refused([](TensorMetadata& m) {
+        std::string& network = m["pibinn.network"];
+        network.replace(network.find("\"delta\":1.0"), 11, "\"delta\":-1");
+    });
+    EXPECT_EQ(error.kind(), ErrorKind::input) << error.what();
+}
+
+/// The most memory that this process had so far, in bytes.
+double peak_memory() {
+    rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    return 1024.0 * static_cast<double>(usage.ru_maxrss);
+}
+
+TEST_F(HostileModel, TakesNoMoreMemoryThanItsFileWarrants) {
+    const double before = peak_memory();
+    struct Case {
+        const char* structure;
+        const char* says;
+        Model model;
+    };
+    for (Case& c : std::vector<Case>{
+             // A fully connected first layer has m n links, not n min(m, n).
+             {R"({"kind":"dense","m":2147483648,"n":1})", "do not fit", fully_connected()},
+             {R"({"kind":"dense","m":1,"n":2147483648})", "do not fit", fully_connected()},
+             {R"({"kind":"repeated","m":2147483648,"n":2147483648,"repeat":2147483648})",
+              "2147483648 repetitions", some_model(Structure::repeated(1, 1, 4))},
+             {R"({"kind":"repeated","m":4000000,"n":4000000,"repeat":4000000})",
+              "recovering a row of 4000000 entries", some_model(Structure::repeated(1, 1, 4))}}) {
+        const Error error = refused("pibinn.structure", c.structure, std::move(c.model));
+        EXPECT_EQ(error.kind(), ErrorKind::input) << error.what();
+        EXPECT_TRUE(has(error.what(), c.says)) << error.what();
+    }
+    // The table of the basis would have 2^28 numbers.
+    const Error error = refused(
+        [](TensorMetadata& m) {
+            m["pibinn.structure"] = R"({"kind":"repeated","m":16384,"n":16384,"repeat":16384})";
+            m["pibinn.domain"] = R"({"basis":"dct","patch":0,"normalize":"none","mean":0,)"
+                                 R"("deviation":1,"noise_std":0})";
+        },
+        some_model(Structure::repeated(1, 1, 4)));
+    EXPECT_TRUE(has(error.what(), "a basis dct of 16384 entries would take 2147.5 MB"))
+        << error.what();
+    EXPECT_LT(peak_memory() - before, 64e6);
+}
+
+TEST_F(HostileModel, OfManyTinyBlocksIsCounted) {
+    // 2 links of a bit each take a block and its vectors in memory, in each of many layers.
+    const std::vector<std::pair<std::size_t, std::size_t>> shapes(500, {1, 2});
+    NetworkSpec spec;
+    spec.layers = 2000;
+    some_model(Structure::blocks(shapes), spec).save(path_);
+    const double before = peak_memory();
+    try {
+        Model::load(path_);
+        FAIL() << "no error";
+    } catch (const Error& error) {
+        EXPECT_TRUE(has(error.what(), "in 500 block(s)")) << error.what();
+    }
+    EXPECT_LT(peak_memory() - before, 32e6);
+}
+
+TEST_F(HostileModel, IsNotALargeHonestOne) {
+    const std::vector<std::pair<std::size_t, std::size_t>> shapes(1000, {2, 4});
+    for (const Structure& structure : {Structure::repeated(8, 16, 16384), Structure::blocks(shapes),
+                                       Structure::dense(50, 1000)}) {
+        const Model model = some_model(structure);
+        model.save(path_);
+        EXPECT_NO_THROW(Model::load(path_)) << to_string(structure.kind());
+    }
+}
+
+}  // namespace
+}  // namespace pibinn
