@@ -1,11 +1,12 @@
 # Thin names for what the presets and scripts do; each recipe can be run by hand.
 SHELL := bash
 JOBS ?= $(shell nproc)
+MINUTES ?= 11
 PREFIX ?= /usr/local
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup program build demo test asan tsan clang aarch64 bench pibinn-bench format install
+.PHONY: help setup program build demo test asan tsan clang fuzz aarch64 bench pibinn-bench format install
 
 help: ## list the targets
 	@sed -nE 's/^([a-z0-9]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 18
@@ -47,6 +48,12 @@ clang: ## build with clang and run the tests of the kernels
 	cmake --preset clang
 	cmake --build --preset clang --parallel $(JOBS) --target test_algebra test_infer
 	ctest --test-dir build-clang --output-on-failure --no-tests=error -R '^(algebra|infer)\.' -E c_api
+
+fuzz: ## try hostile files on every reader (MINUTES=11, READERS="npy csv", JOBS=2)
+	@scripts/setup program clang libclang-rt-dev
+	cmake --preset fuzz
+	cmake --build --preset fuzz --parallel $(JOBS) --target fuzzers
+	fuzz/run --minutes $(MINUTES) --jobs $(JOBS) $(READERS)
 
 aarch64: ## build for 64-bit ARM and run the tests of the kernels under qemu
 	@scripts/setup-aarch64

@@ -1,0 +1,117 @@
+#include <functional>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "core/file.hpp"
+#include "data/safetensors.hpp"
+#include "make_corpus.hpp"
+#include "pibinn/model.hpp"
+
+namespace pibinn::fuzz {
+
+namespace {
+
+using nlohmann::json;
+
+NetworkSpec network(WeightKind weights, Activation activation = Activation::soft,
+                    const Update& update = Update::accelerated()) {
+    NetworkSpec spec;
+    spec.layers = 2;
+    spec.weights = weights;
+    spec.activation = activation;
+    spec.update = update;
+    return spec;
+}
+
+Model small_model(const NetworkSpec& spec, const Structure& structure,
+                  OperatorEnsemble ensemble = OperatorEnsemble::gaussian) {
+    return untrained_model(spec, Operator::random(structure, ensemble, 1), 0.1);
+}
+
+/// A saved model with a change to its metadata, and without checks of any kind.
+void write_changed(const std::filesystem::path& path, const Model& model,
+                   const std::function<void(TensorMetadata&)>& change) {
+    model.save(path);
+    const std::string bytes = read_file(path);
+    SafeTensors file = parse_safetensors(bytes, path.string());
+    change(file.metadata);
+    write_file(path, format_safetensors(file.tensors, file.metadata));
+}
+
+/// Sets fields of a JSON object in the metadata.
+std::function<void(TensorMetadata&)> with(const char* key, const json& fields) {
+    return [key, fields](TensorMetadata& metadata) {
+        json object = json::parse(metadata.at(key));
+        object.update(fields);
+        metadata[key] = object.dump();
+    };
+}
+
+void make_findings(const std::filesystem::path& f) {
+    const Structure dense = Structure::dense(3, 5), row = Structure::repeated(1, 1, 4);
+    const Model model = small_model(network(WeightKind::one_bit), dense);
+    constexpr const char* structure = "pibinn.structure";
+    write_changed(place(f, "findings/model/kind-number"), model, with(structure, {{"kind", 5}}));
+    write_changed(place(f, "findings/model/deep-structure"), model, [](TensorMetadata& metadata) {
+        const std::string open(5500, '['), close(5500, ']');
+        metadata[structure] = R"({"kind":"blocks","m":5,"n":9,"blocks":)" + open + close + "}";
+    });
+    write_changed(place(f, "findings/model/deep-network"), model, [](TensorMetadata& metadata) {
+        std::string deep = "1";
+        for (int i = 0; i < 2000; ++i) deep = R"({"a":)" + deep + "}";
+        metadata["pibinn.network"] = deep;
+    });
+    constexpr std::uint64_t large = std::uint64_t{1} << 31;
+    NetworkSpec fcn = network(WeightKind::one_bit, Activation::soft, Update::plain());
+    fcn.architecture = Architecture::fcn;
+    fcn.layers = 1;
+    write_changed(place(f, "findings/model/large-fcn"), small_model(fcn, Structure::dense(1, 1)),
+                  with(structure, {{"m", large}, {"n", 1}}));
+    NetworkSpec plain = network(WeightKind::one_bit, Activation::soft, Update::plain());
+    Model repeated = small_model(plain, row);
+    const json often{{"m", large}, {"n", large}, {"repeat", large}};
+    write_changed(place(f, "findings/model/large-repeated"), repeated, with(structure, often));
+    repeated.domain.basis = Basis::named(BasisKind::dct, repeated.op.cols());
+    constexpr std::uint64_t some = std::uint64_t{1} << 28;
+    write_changed(place(f, "findings/model/large-basis"), repeated,
+                  with(structure, {{"m", some}, {"n", some}, {"repeat", some}}));
+}
+
+}  // namespace
+
+void make_models(const std::filesystem::path& f) {
+    const auto save = [&](const char* name, const Model& model) {
+        model.save(place(f, ("corpus/model/" + std::string(name)).c_str()));
+    };
+    const Structure dense = Structure::dense(3, 5);
+    const std::vector<std::pair<std::size_t, std::size_t>> shapes{{2, 3}, {1, 2}};
+    save("one-bit", small_model(network(WeightKind::one_bit), dense));
+    save("sign-operator",
+         small_model(network(WeightKind::one_bit), dense, OperatorEnsemble::rademacher));
+    save("float", small_model(network(WeightKind::real), dense));
+    save("layer", small_model(network(WeightKind::one_bit_layer, Activation::hard), dense));
+    save("channel", small_model(network(WeightKind::one_bit_channel), dense));
+    save("ternary", small_model(network(WeightKind::ternary), Structure::repeated(2, 3, 2)));
+    save("blocks", small_model(network(WeightKind::one_bit), Structure::blocks(shapes)));
+    save("mask", small_model(network(WeightKind::one_bit, Activation::soft, Update::plain()),
+                             Structure::mask(3, 4, {0, 1, 3, 4, 5}, {0, 0, 2, 1, 2})));
+    save("relu",
+         small_model(network(WeightKind::one_bit, Activation::relu, Update::plain()), dense));
+    NetworkSpec fcn = network(WeightKind::one_bit, Activation::soft, Update::plain());
+    fcn.architecture = Architecture::fcn;
+    save("fcn", small_model(fcn, dense));
+    Model cosine = small_model(network(WeightKind::one_bit), Structure::dense(3, 4));
+    cosine.domain.basis = Basis::named(BasisKind::dct2, 4);
+    cosine.domain.patch = 2;
+    cosine.domain.normalize = Normalize::patch;
+    save("dct2", cosine);
+    Model turned = small_model(network(WeightKind::real), Structure::dense(1, 2));
+    Matrix<float> psi(2, 2);
+    psi(0, 1) = psi(1, 0) = 1;
+    turned.domain.basis = Basis::from_matrix(psi, "psi");
+    save("basis", turned);
+    make_findings(f);
+}
+
+}  // namespace pibinn::fuzz

@@ -1,0 +1,16 @@
+// A MATLAB file of version 7.3, which is HDF5.
+#include "harness.hpp"
+#include "mat_mutator.hpp"
+
+using namespace pibinn;
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    return fuzz::survive([&] {
+        fuzz::require_finite(fuzz::array_format(".mat").read(fuzz::as_named_file(data, size), ""));
+    });
+}
+
+std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t most,
+                                    unsigned seed) {
+    return fuzz::mutate_file(data, size, most, seed, fuzz::mutate_mat73);
+}
