@@ -204,7 +204,10 @@ std::optional<TrainState> load_checkpoint(const std::filesystem::path& path,
         check.latents("best", state.best);
     }
     // Checkpoints of earlier versions say nothing of it.
-    if (progress.value("pretrained", json()) == true) state.pretrained = floats("pretrained");
+    if (progress.value("pretrained", json()) == true) {
+        state.pretrained = floats("pretrained");
+        check.latents("pretrained", state.pretrained);
+    }
     // Which stage each epoch was of follows from the recipe, so the file need not be believed.
     std::size_t stage = 0;
     std::size_t first = 0;
