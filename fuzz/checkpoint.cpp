@@ -25,13 +25,13 @@ void go_on(Trainer& trainer, const TrainState& state) {
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     static fuzz::TinyTraining training;
-    static const std::size_t parameters = training.trainer().snapshot().latent.size();
+    static const ParameterLayout layout = training.layout();
     return fuzz::survive([&] {
-        const auto state =
-            load_checkpoint(fuzz::as_file(data, size), fuzz::TinyTraining::identity(), parameters,
-                            training.recipe());
+        const auto state = load_checkpoint(
+            fuzz::as_file(data, size), fuzz::TinyTraining::identity(), layout, training.recipe());
         fuzz::require(state.has_value(), "there is a file");
-        for (const auto* numbers : {&state->latent, &state->first, &state->second, &state->mean})
+        for (const auto* numbers : {&state->latent, &state->first, &state->second, &state->mean,
+                                    &state->best, &state->pretrained})
             fuzz::require(fuzz::finite(*numbers), "numbers of a checkpoint are finite");
         go_on(training.trainer(), *state);
     });

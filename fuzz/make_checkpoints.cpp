@@ -10,7 +10,8 @@ namespace pibinn::fuzz {
 
 void make_checkpoints(const std::filesystem::path& f) {
     TinyTraining training;
-    const auto save = [&](const char* name, const TrainState& state) {
+    const auto save = [&](const char* name, TrainState state) {
+        state.seconds.assign(state.seconds.size(), 0);  // the same bytes in every run
         save_checkpoint(place(f, name), state, TinyTraining::identity());
     };
     Trainer& trainer = training.trainer();
@@ -36,6 +37,10 @@ void make_checkpoints(const std::filesystem::path& f) {
     changed = state;
     changed.second.front() = -1;
     save("findings/checkpoint/negative-moment", changed);
+
+    changed = state;
+    changed.pretrained.front() = nan;
+    save("findings/checkpoint/nan-pretrained", changed);
 
     const std::filesystem::path deep = place(f, "findings/checkpoint/deep-identity");
     const std::string nested = R"({"a":)" + std::string(5500, '[') + std::string(5500, ']') + "}";

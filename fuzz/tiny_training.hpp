@@ -16,6 +16,7 @@ public:
 
     Trainer& trainer() { return *trainer_; }
     const Recipe& recipe() const { return recipe_; }
+    ParameterLayout layout() const { return {spec_, problem_.op.structure()}; }
     /// Instead of what training_identity() would say, so that checkpoints in the tree stay readable
     /// when recipes gain fields.
     static std::string identity() { return R"({"seed":1,"training":"tiny"})"; }
