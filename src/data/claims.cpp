@@ -27,4 +27,17 @@ void require_claim(double bytes, double factor, std::uint64_t file_bytes, const 
                hint);
 }
 
+void require_sparse_claim(std::size_t cols, std::uint64_t file_bytes, const std::string& where) {
+    require_claim(sizeof(std::uint32_t) * static_cast<double>(cols), claim_factor::arrays,
+                  file_bytes, fmt::format("'{}' is a sparse matrix whose {} columns", where, cols));
+}
+
+void require_full_claim(std::size_t rows, std::size_t cols, std::uint64_t file_bytes,
+                        const std::string& where) {
+    require_claim(sizeof(float) * static_cast<double>(rows) * static_cast<double>(cols),
+                  claim_factor::arrays, file_bytes,
+                  fmt::format("'{}' is sparse, and its {} x {} numbers in full", where, rows, cols),
+                  "use it as a mask, or save it in full");
+}
+
 }  // namespace pibinn

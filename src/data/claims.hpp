@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -24,5 +25,10 @@ double most_claimed(double factor, std::uint64_t file_bytes);
 /// of memory; ...".
 void require_claim(double bytes, double factor, std::uint64_t file_bytes, const std::string& what,
                    const std::string& hint = "the file is damaged, or was made to take memory");
+
+/// The same of a sparse matrix: of what is held for every column, and of the whole matrix.
+void require_sparse_claim(std::size_t cols, std::uint64_t file_bytes, const std::string& where);
+void require_full_claim(std::size_t rows, std::size_t cols, std::uint64_t file_bytes,
+                        const std::string& where);
 
 }  // namespace pibinn

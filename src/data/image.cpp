@@ -11,6 +11,7 @@
 
 #include "core/file.hpp"
 #include "data/bytes.hpp"
+#include "data/claims.hpp"
 #include "data/image_codecs.hpp"
 #include "pibinn/error.hpp"
 
@@ -28,11 +29,15 @@ void fail_decode(std::string_view format, const char* why, const std::string& wh
                "copy or save the picture again");
 }
 
-void require_picture_size(std::size_t height, std::size_t width, const std::string& where) {
-    if (static_cast<double>(height) * static_cast<double>(width) > kMostPixels || height == 0 ||
-        width == 0)
+void require_picture_size(std::size_t height, std::size_t width, double bytes_per_pixel,
+                          std::uint64_t file_bytes, const std::string& where) {
+    const double pixels = static_cast<double>(height) * static_cast<double>(width);
+    if (pixels > kMostPixels || height == 0 || width == 0)
         fail_input(fmt::format("'{}' is a picture of {} x {} pixels", where, width, height),
                    "1 to 100 million pixels are handled: scale it down");
+    require_claim(pixels * bytes_per_pixel, claim_factor::pictures, file_bytes,
+                  fmt::format("'{}' with {} x {} pixels", where, width, height),
+                  "the file is damaged: save the picture again");
 }
 
 Image read_image(const std::filesystem::path& path) {

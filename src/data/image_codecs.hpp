@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -17,8 +18,10 @@ Image decode_png(std::string_view bytes, const std::string& where);
 /// The error of a decoder that gave up: `format` is "JPEG" or "PNG", `why` what its library says.
 [[noreturn]] void fail_decode(std::string_view format, const char* why, const std::string& where);
 
-/// Refuses a picture that is too large, before memory is allocated for it.
-void require_picture_size(std::size_t height, std::size_t width, const std::string& where);
+/// Refuses a picture that is too large, or larger than its file warrants (data/claims.hpp), before
+/// memory is allocated for it. A pixel takes so many bytes until it is grey.
+void require_picture_size(std::size_t height, std::size_t width, double bytes_per_pixel,
+                          std::uint64_t file_bytes, const std::string& where);
 
 /// Rec. 601.
 inline float luma(float red, float green, float blue) {

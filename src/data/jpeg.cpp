@@ -12,11 +12,15 @@ namespace pibinn {
 
 namespace {
 
+// Every scan is a walk over all coefficients, even an empty one. Encoders write about 10.
+constexpr int kMostScans = 64;
+
 /// libjpeg reports errors by a long jump, which runs no destructors. The two functions that it
 /// leaves therefore hold no object with a destructor.
 struct Decoder {
     jpeg_decompress_struct info{};
     jpeg_error_mgr errors{};
+    jpeg_progress_mgr progress{};
     std::jmp_buf back;
     char message[JMSG_LENGTH_MAX] = {};
 
@@ -37,6 +41,13 @@ struct Decoder {
                 common->err->error_exit(common);
         };
         errors.output_message = [](j_common_ptr) {};
+        progress.progress_monitor = [](j_common_ptr common) {
+            auto* const self = static_cast<Decoder*>(common->client_data);
+            if (self->info.input_scan_number <= kMostScans) return;
+            std::snprintf(self->message, sizeof self->message, "it has more than %d scans",
+                          kMostScans);
+            std::longjmp(self->back, 1);
+        };
     }
     ~Decoder() { jpeg_destroy_decompress(&info); }
     Decoder(const Decoder&) = delete;
@@ -46,6 +57,7 @@ struct Decoder {
 bool read_header(Decoder& decoder, std::string_view bytes) {
     if (setjmp(decoder.back)) return false;
     jpeg_create_decompress(&decoder.info);
+    decoder.info.progress = &decoder.progress;
     jpeg_mem_src(&decoder.info, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
     jpeg_read_header(&decoder.info, TRUE);
     return true;
@@ -70,7 +82,6 @@ Image decode_jpeg(std::string_view bytes, const std::string& where) {
     if (!read_header(decoder, bytes)) fail_decode("JPEG", decoder.message, where);
     jpeg_decompress_struct& info = decoder.info;
     const std::size_t height = info.image_height, width = info.image_width;
-    require_picture_size(height, width, where);
     const J_COLOR_SPACE stored = info.jpeg_color_space;
     const bool grey = stored == JCS_GRAYSCALE;
     const bool inks = stored == JCS_CMYK || stored == JCS_YCCK;
@@ -79,6 +90,11 @@ Image decode_jpeg(std::string_view bytes, const std::string& where) {
     // Photoshop writes CMYK inverted, and every reader expects that.
     const bool inverted = info.saw_Adobe_marker;
     const std::size_t channels = grey ? 1 : inks ? 4 : 3;
+    // A file of several scans is held as coefficients of 2 bytes first.
+    const bool scans = jpeg_has_multiple_scans(&info) != 0;
+    require_picture_size(height, width,
+                         static_cast<double>(channels * (scans ? 3 : 1) + sizeof(float)),
+                         bytes.size(), where);
     std::vector<unsigned char> samples(height * width * channels);
     if (!read_samples(decoder, samples.data(), width * channels))
         fail_decode("JPEG", decoder.message, where);

@@ -9,6 +9,7 @@
 #include "core/file.hpp"
 #include "core/names.hpp"
 #include "data/bytes.hpp"
+#include "data/claims.hpp"
 #include "data/npy_format.hpp"
 #include "data/npz_archive.hpp"
 #include "data/scipy_sparse.hpp"
@@ -89,7 +90,13 @@ std::string NpzArchive::content(std::string_view name) const {
     const ZipEntry& found = entry(name);
     // The header is read alone first, so that a bomb is refused before it is inflated.
     const std::string start = read_zip_start(bytes, found, npy_longest_header, where);
-    parse_npy_header(start, found.size, place_of(name));
+    const NpyFormat format = parse_npy_header(start, found.size, place_of(name));
+    const double numbers = static_cast<double>(format.rows) * static_cast<double>(format.cols);
+    require_claim(
+        static_cast<double>(found.size) + sizeof(float) * numbers, claim_factor::arrays,
+        found.packed_size,
+        fmt::format("'{}' with {} x {} numbers", place_of(name), format.rows, format.cols),
+        "save it uncompressed, with numpy.savez or numpy.save");
     return read_zip_entry(bytes, found, where);
 }
 
@@ -122,7 +129,10 @@ Batch read_npz(const std::filesystem::path& path) {
     if (archive.arrays.empty())
         fail_input(fmt::format("'{}' holds no arrays", archive.where),
                    "save the arrays with numpy.savez");
-    if (const auto sparse = read_scipy_sparse(archive)) return sparse->to_dense(archive.where);
+    if (const auto sparse = read_scipy_sparse(archive)) {
+        require_full_claim(sparse->rows, sparse->cols, archive.bytes.size(), archive.where);
+        return sparse->to_dense(archive.where);
+    }
     if (archive.arrays.size() > 1)
         fail_input(fmt::format("'{}' holds {} arrays: {}", archive.where, archive.arrays.size(),
                                list_of(archive.names)),

@@ -14,9 +14,6 @@ namespace pibinn {
 
 namespace {
 
-// zlib expands a byte to at most 1032, and a pixel has at least one bit.
-constexpr double kMostPixelsPerByte = 8 * 1040.0;
-
 /// libpng reports errors by a long jump, as libjpeg does: functions that it leaves hold no object
 /// with a destructor.
 struct Decoder {
@@ -81,14 +78,11 @@ Image decode_png(std::string_view bytes, const std::string& where) {
     if (!read_header(decoder, bytes)) fail_decode("PNG", decoder.message, where);
     const std::size_t height = png_get_image_height(decoder.png, decoder.info);
     const std::size_t width = png_get_image_width(decoder.png, decoder.info);
-    require_picture_size(height, width, where);
-    if (static_cast<double>(height) * static_cast<double>(width) >
-        kMostPixelsPerByte * static_cast<double>(bytes.size()))
-        fail_input(fmt::format("'{}' claims {} x {} pixels in {} bytes", where, width, height,
-                               bytes.size()),
-                   "the file is damaged: save the picture again");
     if (!expand(decoder)) fail_decode("PNG", decoder.message, where);
     const std::size_t row_bytes = png_get_rowbytes(decoder.png, decoder.info);
+    const double samples_per_pixel =
+        static_cast<double>(row_bytes + sizeof(png_bytep)) / static_cast<double>(width);
+    require_picture_size(height, width, samples_per_pixel + sizeof(float), bytes.size(), where);
     const std::size_t channels = png_get_channels(decoder.png, decoder.info);
     const bool wide = png_get_bit_depth(decoder.png, decoder.info) == 16;
     std::vector<png_byte> samples(height * row_bytes);

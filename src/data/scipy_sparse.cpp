@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "data/bytes.hpp"
+#include "data/claims.hpp"
 #include "pibinn/error.hpp"
 
 namespace pibinn {
@@ -27,6 +28,7 @@ public:
             fail(fmt::format("its shape is ({})", fmt::join(shape, ", ")));
         rows_ = static_cast<std::size_t>(shape[0]);
         cols_ = static_cast<std::size_t>(shape[1]);
+        require_sparse_claim(cols_, archive.bytes.size(), archive.where);
     }
 
     SparseMatrix read() const {

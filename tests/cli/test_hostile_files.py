@@ -4,6 +4,7 @@ import json
 import resource
 import struct
 
+import numpy as np
 import pytest
 
 from conftest import SHORT, TINY, refuse, succeed
@@ -105,3 +106,27 @@ def test_a_small_model_takes_little_memory(what, work):
     for arguments in (["inspect", "big.safetensors"],
                       ["recover", "big.safetensors", "--in", "-", "--out", "o.npy"]):
         assert word in refuse(*arguments, cwd=work, input="", **limited(2048))
+
+
+def test_a_small_compressed_archive_takes_little_memory(work):
+    np.savez_compressed(work / "y.npz", y=np.zeros((10_000_000, 6), "u1"))
+    assert (work / "y.npz").stat().st_size < 80_000
+    line = refuse("recover", MODEL, "--in", "y.npz", "--out", "o.npy", cwd=work)
+    assert "10000000 x 6 numbers would take 300.0 MB of memory" in line and "numpy.savez" in line
+
+
+def test_an_honest_compressed_archive_is_read(work):
+    y = np.zeros((400_000, 6), "f4")
+    y[::50, 2] = np.random.default_rng(1).random(8_000)
+    np.savez_compressed(work / "y.npz", y=y)
+    assert (work / "y.npz").stat().st_size < y.nbytes / 50
+    succeed("recover", MODEL, "--in", "y.npz", "--out", "o.npy", "--quiet", cwd=work)
+
+
+def test_a_sparse_archive_of_empty_columns_takes_little_memory(work):
+    for shape in ((6, 2 ** 24), (2 ** 14, 2 ** 14)):
+        np.savez(work / "A.npz", format=np.array(b"coo"), shape=np.array(shape),
+                 data=np.ones(1), row=np.zeros(1, "i4"), col=np.zeros(1, "i4"))
+        line = refuse("solve", "--solver", "omp", "--operator", "A.npz", "--in", "y.npy", "--out",
+                      "o.npy", cwd=work)
+        assert "MB of memory" in line

@@ -37,7 +37,7 @@ private:
 
 /// A JPEG of the best quality whose pixels all have the samples given, in the colour space given.
 inline std::string flat_jpeg(J_COLOR_SPACE space, std::vector<unsigned char> pixel,
-                             std::size_t side, bool adobe = false) {
+                             std::size_t side, bool adobe = false, bool progressive = false) {
     jpeg_compress_struct info{};
     jpeg_error_mgr errors{};
     info.err = jpeg_std_error(&errors);
@@ -51,6 +51,7 @@ inline std::string flat_jpeg(J_COLOR_SPACE space, std::vector<unsigned char> pix
     jpeg_set_defaults(&info);
     jpeg_set_quality(&info, 100, TRUE);
     info.write_Adobe_marker = adobe ? TRUE : FALSE;
+    if (progressive) jpeg_simple_progression(&info);
     jpeg_start_compress(&info, TRUE);
     std::vector<unsigned char> row;
     for (std::size_t i = 0; i < side; ++i) row.insert(row.end(), pixel.begin(), pixel.end());

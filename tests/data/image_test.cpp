@@ -143,6 +143,51 @@ TEST(Jpeg, DamageAndTruncationAreRefused) {
     EXPECT_NE(message_of([&] { read(folder, huge); }).find("61440"), std::string::npos);
 }
 
+/// A JPEG that says that it has other sides than it has.
+std::string with_sides(std::string jpeg, bool progressive, unsigned side) {
+    const std::size_t frame = jpeg.find(progressive ? "\xff\xc2" : std::string("\xff\xc0", 2));
+    const char high = static_cast<char>(side >> 8U), low = static_cast<char>(side & 0xffU);
+    return jpeg.replace(frame + 5, 4, {high, low, high, low});
+}
+
+TEST(Jpeg, MayTakeOnlyTheMemoryThatItsFileWarrants) {
+    const TestFolder folder;
+    for (const bool progressive : {false, true}) {
+        const std::string good = flat_jpeg(JCS_RGB, {10, 200, 90}, 64, false, progressive);
+        EXPECT_EQ(read(folder, good).size(), 64u * 64u);
+        const std::string message =
+            message_of([&] { read(folder, with_sides(good, progressive, 10'000)); });
+        EXPECT_NE(message.find(progressive ? "10000 x 10000 pixels would take 1300.0 MB"
+                                           : "10000 x 10000 pixels would take 700.0 MB"),
+                  std::string::npos)
+            << message;
+    }
+    // A flat picture, as small as JPEG makes it, is no lie.
+    EXPECT_EQ(read(folder, flat_jpeg(JCS_GRAYSCALE, {51}, 4000, false, true)).rows(), 4000u);
+}
+
+TEST(Jpeg, OfHundredsOfEmptyScansIsRefused) {
+    const TestFolder folder;
+    const std::string good = flat_jpeg(JCS_GRAYSCALE, {51}, 64, false, true);
+    const std::size_t last = good.rfind("\xff\xda");
+    const std::string scan = good.substr(last, good.size() - 2 - last);
+    const auto with_scans = [&](std::size_t more) {
+        std::string bytes = good.substr(0, good.size() - 2);
+        for (std::size_t i = 0; i < more; ++i) bytes += scan;
+        return bytes + good.substr(good.size() - 2);
+    };
+    EXPECT_EQ(read(folder, with_scans(20)).rows(), 64u);
+    EXPECT_NE(message_of([&] { read(folder, with_scans(400)); }).find("more than 64 scans"),
+              std::string::npos);
+}
+
+TEST(Png, MayTakeOnlyTheMemoryThatItsFileWarrants) {
+    const TestFolder folder;
+    const std::string message = message_of([&] { read(folder, png(20'000, 5'000, 8, 0, "")); });
+    EXPECT_NE(message.find("20000 x 5000 pixels would take 500.0 MB"), std::string::npos)
+        << message;
+}
+
 TEST(Image, OtherFilesAreRefused) {
     const TestFolder folder;
     EXPECT_NE(message_of([&] { read(folder, "GIF89a"); }).find("not a JPEG or PNG"),

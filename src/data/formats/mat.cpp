@@ -1,17 +1,18 @@
+#include <cerrno>
 #include <cmath>
-#include <memory>
-#include <mutex>
-#include <vector>
+#include <cstring>
 
-#include <matio.h>
-#include <zlib.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <fmt/format.h>
 
-#include "core/file.hpp"
-#include "core/names.hpp"
+#include "core/path.hpp"
 #include "data/array_format.hpp"
-#include "data/bytes.hpp"
+#include "data/child_process.hpp"
+#include "data/claims.hpp"
+#include "data/mat_variable.hpp"
 #include "data/mat_writer.hpp"
 #include "pibinn/error.hpp"
 
@@ -19,259 +20,108 @@ namespace pibinn {
 
 namespace {
 
-// zlib expands a byte to at most 1032: an array that claims more than its file can hold is damaged.
-constexpr double kMostExpansion = 1040;
-
-struct MatCloser {
-    void operator()(mat_t* file) const { Mat_Close(file); }
-    void operator()(matvar_t* variable) const { Mat_VarFree(variable); }
-};
-using MatFile = std::unique_ptr<mat_t, MatCloser>;
-using Variable = std::unique_ptr<matvar_t, MatCloser>;
-
-/// matio prints its warnings on the standard error stream and goes on with zeros. Here the last one
-/// is kept, and becomes an error.
-thread_local std::string complaint;
-
-void keep_complaint(int level, char* text) {
-    if (level & (MATIO_LOG_LEVEL_ERROR | MATIO_LOG_LEVEL_CRITICAL | MATIO_LOG_LEVEL_WARNING))
-        complaint = text;
-}
-
-void require_no_complaint(const std::string& where) {
-    if (!complaint.empty())
-        fail_input(fmt::format("'{}' is damaged: {}", where, escaped(complaint)),
-                   "copy or save the file again");
-}
-
-/// Compressed data end with a checksum, which matio does not check.
-bool inflates(std::string_view data) {
-    z_stream stream{};
-    if (inflateInit(&stream) != Z_OK) return false;
-    std::vector<Bytef> nowhere(1U << 16U);
-    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(data.data()));
-    stream.avail_in = static_cast<uInt>(data.size());
-    int status = Z_OK;
-    while (status == Z_OK) {
-        stream.next_out = nowhere.data();
-        stream.avail_out = static_cast<uInt>(nowhere.size());
-        status = inflate(&stream, Z_NO_FLUSH);
-    }
-    inflateEnd(&stream);
-    return status == Z_STREAM_END;
-}
-
-/// A file of version 5 is a list of elements, each after its kind and length. matio silently reads
-/// missing bytes at the end as zeros, so the list is checked first.
-void require_whole(const std::filesystem::path& path) {
-    constexpr std::uint64_t header = 128;
-    constexpr std::uint32_t compressed = 15;
-    const std::string where = path.string();
-    const std::string bytes = read_file(path);
-    const bool swapped = bytes.size() >= header && bytes[header - 2] == 'M';  // else "IM"
-    const auto number = [&](std::uint64_t at) {
-        const auto value = load_little<std::uint32_t>(bytes, at, where);
-        return swapped ? __builtin_bswap32(value) : value;
+/// The length of a file that can be read, or an io error that says why it cannot.
+std::uint64_t readable_bytes(const std::string& file) {
+    const auto fail = [&](const std::string& why, const std::string& hint) {
+        fail_io(fmt::format("cannot read '{}': {}", file, why), hint);
     };
-    for (std::uint64_t at = header; at < bytes.size();) {
-        const std::uint32_t kind = number(at), length = number(at + 4);
-        if (length > bytes.size() - at - 8)
-            fail_input(fmt::format("'{}' is truncated: an element of {} bytes at {} of {}", where,
-                                   length, at, bytes.size()),
-                       "copy or save the file again");
-        if (kind == compressed && !inflates(std::string_view(bytes).substr(at + 8, length)))
-            fail_input(fmt::format("'{}' is damaged: the compressed data at {} do not match their "
-                                   "checksum",
-                                   where, at),
-                       "copy or save the file again");
-        at += 8 + length;
-    }
+    const int opened = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (opened < 0) fail(std::strerror(errno), path_hint(errno));
+    struct stat status {};
+    const int error = ::fstat(opened, &status) == 0 ? 0 : errno;
+    ::close(opened);
+    if (error != 0) fail(std::strerror(error), path_hint(error));
+    if (!S_ISREG(status.st_mode))
+        fail(S_ISDIR(status.st_mode) ? "it is a folder" : "it is not a regular file",
+             "give the path of a file");
+    return static_cast<std::uint64_t>(status.st_size);
 }
 
-MatFile open_mat(const std::filesystem::path& path) {
-    static std::once_flag told;
-    std::call_once(told, [] { Mat_LogInitFunc("pibinn", keep_complaint); });
-    complaint.clear();
-    std::error_code code;
-    if (std::filesystem::is_directory(path, code))
-        fail_io(fmt::format("'{}' is a folder, not a file", path.string()),
-                "give the path of a file");
-    if (!std::filesystem::exists(path, code))
-        fail_io(fmt::format("cannot read '{}': there is no such file", path.string()),
-                "check the path");
-    MatFile file(Mat_Open(path.c_str(), MAT_ACC_RDONLY));
-    if (!file || Mat_GetVersion(file.get()) == MAT_FT_MAT4)
-        fail_input(fmt::format("'{}' is not a MATLAB file of version 5 to 7.3", path.string()),
-                   "save it again with save('x.mat', 'x')");
-    if (Mat_GetVersion(file.get()) == MAT_FT_MAT5) require_whole(path);
-    return file;
-}
-
-std::vector<std::string> names_in(mat_t* file) {
-    std::vector<std::string> names;
-    Mat_Rewind(file);
-    while (const Variable info{Mat_VarReadNextInfo(file)})
-        if (info->name) names.emplace_back(info->name);
-    Mat_Rewind(file);
-    return names;
-}
-
-std::string choose(mat_t* file, const std::string& where, const std::string& name) {
-    const std::vector<std::string> names = names_in(file);
-    require_no_complaint(where);
-    std::string list;
-    for (const std::string& known : names) list += (list.empty() ? "" : ", ") + shown(known);
-    if (names.empty())
-        fail_input(fmt::format("'{}' holds no variables", where),
-                   "save them with save('x.mat', 'x')");
-    if (name.empty()) {
-        if (names.size() == 1) return names.front();
-        fail_input(fmt::format("'{}' holds {} variables: {}", where, names.size(), list),
-                   fmt::format("name one of them, such as '{}:NAME'", where));
-    }
-    for (const std::string& known : names)
-        if (known == name) return name;
-    const std::vector<std::string_view> views(names.begin(), names.end());
-    const std::string near = nearest_name(name, views);
-    fail_input(fmt::format("'{}' has no variable {}", where, shown(name)),
-               near.empty() ? "it holds " + list : "did you mean " + shown(near) + "?");
-}
-
-/// What a variable claims to be, checked before its numbers are read.
-void require_numbers(const matvar_t& info, const std::filesystem::path& path,
-                     const std::string& where) {
-    switch (info.class_type) {
-        case MAT_C_SPARSE:
-        case MAT_C_DOUBLE:
-        case MAT_C_SINGLE:
-        case MAT_C_INT8:
-        case MAT_C_UINT8:
-        case MAT_C_INT16:
-        case MAT_C_UINT16:
-        case MAT_C_INT32:
-        case MAT_C_UINT32:
-        case MAT_C_INT64:
-        case MAT_C_UINT64:
-            break;
-        default:
-            fail_input(fmt::format("'{}' is not a matrix of numbers", where),
-                       "save a numeric matrix, not a struct, a cell array or text");
-    }
-    if (info.isComplex)
-        fail_input(fmt::format("'{}' holds complex numbers", where),
-                   "save the real and the imaginary parts as columns of their own");
-    if (info.rank != 2)
-        fail_input(fmt::format("'{}' has {} dimensions", where, info.rank),
-                   "save a matrix with one signal per row: reshape(x, size(x, 1), [])");
-    const double numbers = static_cast<double>(info.dims[0]) * static_cast<double>(info.dims[1]);
-    const auto bytes = static_cast<double>(std::filesystem::file_size(path));
-    // A sparse matrix holds more numbers than its file; SparseMatrix has limits of its own.
-    if (info.class_type != MAT_C_SPARSE && numbers > kMostExpansion * bytes)
-        fail_input(fmt::format("'{}' claims {} x {} numbers, more than its file can hold", where,
-                               info.dims[0], info.dims[1]),
-                   "the file is damaged, or the matrix too large");
-}
-
-double number_at(const void* data, matio_types type, std::size_t i, const std::string& where) {
-    switch (type) {
-        case MAT_T_DOUBLE:
-            return static_cast<const double*>(data)[i];
-        case MAT_T_SINGLE:
-            return static_cast<const float*>(data)[i];
-        case MAT_T_INT8:
-            return static_cast<const std::int8_t*>(data)[i];
-        case MAT_T_UINT8:
-            return static_cast<const std::uint8_t*>(data)[i];
-        case MAT_T_INT16:
-            return static_cast<const std::int16_t*>(data)[i];
-        case MAT_T_UINT16:
-            return static_cast<const std::uint16_t*>(data)[i];
-        case MAT_T_INT32:
-            return static_cast<const std::int32_t*>(data)[i];
-        case MAT_T_UINT32:
-            return static_cast<const std::uint32_t*>(data)[i];
-        case MAT_T_INT64:
-            return static_cast<double>(static_cast<const std::int64_t*>(data)[i]);
-        case MAT_T_UINT64:
-            return static_cast<double>(static_cast<const std::uint64_t*>(data)[i]);
-        default:
-            fail_input(fmt::format("'{}' holds numbers of an unknown type", where),
-                       "save it as double or single");
-    }
-}
-
-void set(Batch& batch, std::size_t i, std::size_t j, double value, const std::string& where) {
-    batch(i, j) = static_cast<float>(value);
-    if (!std::isfinite(batch(i, j)))
-        fail_input(
-            fmt::format("'{}' has {} at row {}, column {} (counted from 0)", where, value, i, j),
-            "replace NaN and infinite values, scale large ones down");
-}
-
-SparseMatrix sparse_matrix(const matvar_t& variable, const std::string& where) {
-    const auto& sparse = *static_cast<const mat_sparse_t*>(variable.data);
-    const std::size_t rows = variable.dims[0], cols = variable.dims[1];
-    if (sparse.njc != cols + 1 || sparse.nir < sparse.ndata)
-        fail_input(fmt::format("'{}' is a damaged sparse matrix", where), "save it again");
-    std::vector<SparseEntry> entries;
-    for (std::size_t j = 0; j < cols; ++j)
-        for (std::size_t k = sparse.jc[j]; k < sparse.jc[j + 1] && k < sparse.ndata; ++k)
-            entries.push_back({sparse.ir[k], static_cast<std::uint32_t>(j),
-                               number_at(sparse.data, variable.data_type, k, where)});
-    return SparseMatrix::from_entries(rows, cols, std::move(entries), where);
-}
-
-/// A variable that was read and checked, and its place as errors show it.
-struct Found {
-    Variable variable;
-    std::string where;
-
-    bool empty() const { return variable->dims[0] == 0 || variable->dims[1] == 0; }
-    bool sparse() const { return variable->class_type == MAT_C_SPARSE; }
+// A plain number per field: the parent copies it out of what the child answers.
+struct Shape {
+    std::uint64_t rows = 0;
+    std::uint64_t cols = 0;
+    std::uint64_t sparse = 0;
+    std::uint64_t entries = 0;
+    std::uint64_t where = 0;  ///< length of the text that follows
 };
 
-Found find_variable(const std::string& path, const std::string& name) {
-    const MatFile file = open_mat(path);
-    const std::string chosen = choose(file.get(), path, name);
-    Found found{nullptr, path + ":" + escaped(chosen)};
-    const std::string& where = found.where;
-    {
-        const Variable info(Mat_VarReadInfo(file.get(), chosen.c_str()));
-        if (!info) fail_input(fmt::format("'{}' cannot be read", where), "save it again");
-        require_numbers(*info, path, where);
+void answer(ChildAnswer& out, const MatVariable& variable) {
+    out.write(Shape{variable.rows, variable.cols, variable.sparse, variable.entries.size(),
+                    variable.where.size()});
+    out.write(variable.where.data(), variable.where.size());
+    out.write(variable.values.data(), variable.values.size() * sizeof(float));
+    out.write(variable.entries.data(), variable.entries.size() * sizeof(SparseEntry));
+}
+
+[[noreturn]] void fail_answer(const std::string& file) {
+    fail_input(fmt::format("'{}' is damaged: its reader's answer does not fit together", file),
+               "save it again");
+}
+
+/// The child's answer, of which nothing is believed.
+MatVariable received(ChildReply reply, const std::string& file, double most) {
+    const auto shape = reply.read<Shape>();
+    const double numbers = static_cast<double>(shape.rows) * static_cast<double>(shape.cols);
+    const double held = shape.sparse ? static_cast<double>(shape.entries) * sizeof(SparseEntry)
+                                     : numbers * sizeof(float);
+    if (held > most || shape.where > 4096 ||
+        static_cast<double>(reply.left()) != held + static_cast<double>(shape.where))
+        fail_answer(file);
+    MatVariable variable;
+    variable.rows = shape.rows;
+    variable.cols = shape.cols;
+    variable.sparse = shape.sparse != 0;
+    variable.where.resize(shape.where);
+    reply.read(variable.where.data(), shape.where);
+    if (variable.sparse) {
+        variable.entries.resize(shape.entries);
+        reply.read(variable.entries.data(), shape.entries * sizeof(SparseEntry));
+        return variable;
     }
-    found.variable.reset(Mat_VarRead(file.get(), chosen.c_str()));
-    require_no_complaint(where);
-    if (!found.variable || found.variable->rank != 2)
-        fail_input(fmt::format("'{}' cannot be read", where), "the file is damaged: save it again");
-    if (!found.empty() && !found.variable->data)
-        fail_input(fmt::format("'{}' holds no numbers", where), "save it again");
-    return found;
+    variable.values = Batch(shape.rows, shape.cols);
+    reply.read(variable.values.data(), variable.values.size() * sizeof(float));
+    for (const float v : variable.values.values())
+        if (!std::isfinite(v)) fail_answer(file);
+    return variable;
 }
 
-/// One variable of a MATLAB file, version 5 to 7.3; without a name the only one it holds. Real
-/// numbers, full or sparse; anything else is an input error.
-Batch read_mat(const std::string& path, const std::string& name) {
-    const Found found = find_variable(path, name);
-    const matvar_t& variable = *found.variable;
-    if (found.empty()) return Batch(variable.dims[0], variable.dims[1]);
-    if (found.sparse()) return sparse_matrix(variable, found.where).to_dense(found.where);
-    Batch batch(variable.dims[0], variable.dims[1]);
-    if (variable.nbytes / Mat_SizeOf(variable.data_type) < batch.size())
-        fail_input(fmt::format("'{}' is truncated", found.where), "copy or save the file again");
-    // MATLAB stores columns one after the other.
-    for (std::size_t j = 0; j < batch.cols(); ++j)
-        for (std::size_t i = 0; i < batch.rows(); ++i)
-            set(batch, i, j,
-                number_at(variable.data, variable.data_type, j * batch.rows() + i, found.where),
-                found.where);
-    return batch;
+/// matio and libhdf5 read hostile files as they read honest ones, and crash: they run in a process
+/// of their own, which may take the memory that the file warrants, and some seconds.
+MatVariable read_variable(const std::string& file, const std::string& name,
+                          std::uint64_t file_bytes) {
+    const double most = most_claimed(claim_factor::arrays, file_bytes);
+    ChildLimits limits;
+    limits.memory = limits.reply = most;
+    limits.cpu_seconds = 10 + static_cast<double>(file_bytes) / 10e6;
+    limits.seconds = 30 + 3 * limits.cpu_seconds;  // a slow disk, a busy machine
+    return received(
+        run_in_child(limits, file,
+                     [&](ChildAnswer& out) { answer(out, read_mat_variable(file, name)); }),
+        file, most);
 }
 
-std::optional<SparseMatrix> read_sparse_mat(const std::string& path, const std::string& name) {
-    const Found found = find_variable(path, name);
-    if (!found.sparse() || found.empty()) return std::nullopt;
-    return sparse_matrix(*found.variable, found.where);
+SparseMatrix sparse_matrix(MatVariable variable, std::uint64_t file_bytes) {
+    require_sparse_claim(variable.cols, file_bytes, variable.where);
+    return SparseMatrix::from_entries(variable.rows, variable.cols, std::move(variable.entries),
+                                      variable.where);
+}
+
+Batch read_mat(const std::string& file, const std::string& name) {
+    const std::uint64_t bytes = readable_bytes(file);
+    MatVariable variable = read_variable(file, name, bytes);
+    if (!variable.sparse) return std::move(variable.values);
+    const std::string where = variable.where;
+    require_full_claim(variable.rows, variable.cols, bytes, where);
+    const SparseMatrix sparse = sparse_matrix(std::move(variable), bytes);
+    return sparse.to_dense(where);
+}
+
+std::optional<SparseMatrix> read_sparse_mat(const std::string& file, const std::string& name) {
+    const std::uint64_t bytes = readable_bytes(file);
+    MatVariable variable = read_variable(file, name, bytes);
+    if (!variable.sparse) return std::nullopt;
+    return sparse_matrix(std::move(variable), bytes);
 }
 
 }  // namespace
