@@ -2,26 +2,37 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <vector>
 
 #include "pibinn/operator.hpp"
+#include "pibinn/problem.hpp"
 #include "pibinn/solvers.hpp"
 
 namespace pibinn {
 
+/// When a pursuit stops; whichever comes first.
 struct OmpOptions {
     /// Columns that a block may use; 0 means as many as it has rows.
     std::size_t sparsity = 0;
-    /// Stops once ||y - A x|| is at most this share of ||y||; entries whose own share of y is
-    /// smaller still are left zero.
+    /// Stops once ||y - A x|| is at most this share of ||y||: what rounding leaves where there is
+    /// no noise.
     double tolerance = 1e-5;
+    /// Stops once ||y - A x|| is at most noise_std sqrt(m), with m the rows of the block: the norm
+    /// of noise of this deviation. The same for every signal, faint or strong.
+    double noise_std = 0;
+};
+
+struct OmpChoice {
+    OmpOptions options;
+    double nmse_db = 0;  ///< mean of ||xhat - x||^2 / ||x||^2 over the signals that are not zero
 };
 
 /// Orthogonal matching pursuit: takes the column most correlated with what is left to explain, fits
-/// all chosen columns by least squares, and again. It stops at the sparsity, at the tolerance, at
-/// as many columns as rows, or when the best column depends on the chosen ones.
+/// all chosen columns by least squares, and again. It stops as its options say, at as many columns
+/// as rows, or when the best column depends on the chosen ones.
 ///
-/// Every diagonal block is a problem of its own, with its own sparsity and tolerance. `mask` is one
+/// Every diagonal block is a problem of its own, with its own sparsity and residual. `mask` is one
 /// problem. What depends on the operator alone is prepared once, so one solver serves many batches.
 class OmpSolver {
 public:
@@ -29,6 +40,16 @@ public:
 
     /// Safe to call from several threads. The same bytes for any number of threads.
     Solution solve(ConstBatchView y, const OmpOptions& options, ThreadPool& pool) const;
+
+    /// The stopping rule of least nmse on training pairs. Candidates are the noise level in
+    /// absolute terms, times a few factors around 1, and every sparsity up to twice the largest
+    /// support; without noise (`noise_std` 0), the tolerance takes the place of the noise level.
+    /// One pursuit per signal tries them all.
+    OmpChoice best_stop(const DataSet& pairs, double noise_std, ThreadPool& pool) const;
+
+    /// Least squares on the support of each row of `x`: what an oracle that knows the support would
+    /// answer, and a bound for those that have to find it.
+    Batch fit_support(ConstBatchView x, ConstBatchView y, ThreadPool& pool) const;
 
 private:
     /// The columns of one block, or of the mask, scaled to length 1.
@@ -40,7 +61,15 @@ private:
         std::vector<double> inverse_norm;
         Matrix<double> gram;  ///< empty for a block too wide
     };
-    struct Pursuit;
+    class Pursuit;
+    struct Paths;
+
+    /// One pursuit for every block of every repetition of every row: visit(pursuit, row, first,
+    /// width) gets it as it starts, and the entries of the row's signal that are this block's. The
+    /// blocks of a row are visited in order, by one thread.
+    void for_each_block(ConstBatchView y, ThreadPool& pool,
+                        const std::function<void(Pursuit&, std::size_t row, std::size_t first,
+                                                 std::size_t width)>& visit) const;
 
     Structure structure_;
     std::vector<UnitColumns> blocks_;  ///< of one repetition

@@ -3,6 +3,7 @@
 
 /// The whole public interface.
 #include "pibinn/activation.hpp"
+#include "pibinn/amp.hpp"
 #include "pibinn/array.hpp"
 #include "pibinn/basis.hpp"
 #include "pibinn/bounds.hpp"

@@ -174,28 +174,6 @@ Solution solve(const Operator& op, double squared_norm, ConstBatchView y,
     return solution;
 }
 
-/// Mean of ||xhat - x||^2 / ||x||^2 over the signals that are not zero.
-double mean_error(const Batch& x, const Batch& estimate) {
-    double sum = 0;
-    std::size_t count = 0;
-    for (std::size_t i = 0; i < x.rows(); ++i) {
-        double error = 0;
-        double energy = 0;
-        for (std::size_t j = 0; j < x.cols(); ++j) {
-            const double d = double{estimate(i, j)} - double{x(i, j)};
-            error += d * d;
-            energy += double{x(i, j)} * double{x(i, j)};
-        }
-        if (energy == 0) continue;
-        sum += error / energy;
-        ++count;
-    }
-    if (count == 0)
-        fail_input(fmt::format("all {} training signals are zero", x.rows()),
-                   "nmse divides by their norm; give signals that are not zero");
-    return sum / static_cast<double>(count);
-}
-
 }  // namespace
 
 Solution solve_lasso(const Operator& op, ConstBatchView y, const LassoOptions& options,
@@ -217,7 +195,7 @@ LambdaChoice best_lambda(const Operator& op, const DataSet& pairs,
         options.lambda = lambda;
         check(options);
         const Solution solution = solve(op, squared_norm, pairs.y, options, pool);
-        const double nmse_db = 10 * std::log10(mean_error(pairs.x, solution.x));
+        const double nmse_db = mean_nmse_db(pairs.x, solution.x);
         if (nmse_db < best.nmse_db) best = {lambda, nmse_db};
     }
     return best;

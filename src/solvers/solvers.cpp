@@ -7,16 +7,22 @@
 
 #include "core/names.hpp"
 #include "pibinn/error.hpp"
+#include "pibinn/problem.hpp"
 #include "solvers/checks.hpp"
 
 namespace pibinn {
 
 namespace {
 
-constexpr NameTable<SolverKind, 4> kNames{{{SolverKind::ista, "ista"},
+constexpr NameTable<SolverKind, 6> kNames{{{SolverKind::ista, "ista"},
                                            {SolverKind::fista, "fista"},
                                            {SolverKind::omp, "omp"},
+                                           {SolverKind::amp, "amp"},
+                                           {SolverKind::bg_amp, "bg-amp"},
                                            {SolverKind::linear, "linear"}}};
+
+// Measurements made elsewhere differ by rounding where they are free of noise.
+constexpr double kRounding = 1e-5;
 
 void require_finite(ConstBatchView batch, const char* what) {
     for (std::size_t i = 0; i < batch.rows; ++i)
@@ -67,6 +73,46 @@ void require_pairs(const Structure& structure, ConstBatchView x, ConstBatchView 
         fail_input("no training pairs", "give at least one signal and its measurement");
     require_measurements(structure, y);
     require_finite(x, "signal");
+}
+
+double mean_nmse_db(ConstBatchView x, const std::function<double(std::size_t)>& squared_error) {
+    double sum = 0;
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < x.rows; ++i) {
+        double energy = 0;
+        for (const float v : x.row(i)) energy += double{v} * double{v};
+        if (energy == 0) continue;
+        sum += squared_error(i) / energy;
+        ++count;
+    }
+    if (count == 0)
+        fail_input(fmt::format("all {} training signals are zero", x.rows),
+                   "nmse divides by their norm; give signals that are not zero");
+    return 10 * std::log10(sum / static_cast<double>(count));
+}
+
+double mean_nmse_db(ConstBatchView x, ConstBatchView estimate) {
+    return mean_nmse_db(x, [&](std::size_t i) {
+        double error = 0;
+        for (std::size_t j = 0; j < x.cols; ++j) {
+            const double off = double{estimate(i, j)} - double{x(i, j)};
+            error += off * off;
+        }
+        return error;
+    });
+}
+
+double noise_deviation(const Operator& op, const DataSet& pairs, ThreadPool& pool) {
+    require_pairs(op.structure(), pairs.x, pairs.y);
+    const Batch exact = op.apply(pairs.x, pool);
+    double noise = 0, energy = 0;
+    for (std::size_t i = 0; i < exact.size(); ++i) {
+        const double y = pairs.y.data()[i];
+        noise += (y - exact.data()[i]) * (y - exact.data()[i]);
+        energy += y * y;
+    }
+    if (noise <= kRounding * kRounding * energy) return 0;
+    return std::sqrt(noise / static_cast<double>(exact.size()));
 }
 
 }  // namespace pibinn

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -86,6 +87,31 @@ inline bool all_finite(const Batch& a) {
     for (float v : a.values())
         if (!std::isfinite(v)) return false;
     return true;
+}
+
+inline double nmse_db(const Batch& truth, const Batch& estimate) {
+    double sum = 0, count = 0;
+    for (std::size_t i = 0; i < truth.rows(); ++i) {
+        double error = 0, energy = 0;
+        for (std::size_t j = 0; j < truth.cols(); ++j) {
+            error += std::pow(double{estimate(i, j)} - truth(i, j), 2);
+            energy += std::pow(double{truth(i, j)}, 2);
+        }
+        if (energy == 0) continue;
+        sum += error / energy;
+        ++count;
+    }
+    return 10 * std::log10(sum / count);
+}
+
+inline double energy_nmse_db(const Batch& truth, const Batch& estimate) {
+    double error = 0, energy = 0;
+    for (std::size_t i = 0; i < truth.size(); ++i) {
+        const double off = double{estimate.data()[i]} - double{truth.data()[i]};
+        error += off * off;
+        energy += double{truth.data()[i]} * double{truth.data()[i]};
+    }
+    return 10 * std::log10(error / energy);
 }
 
 }  // namespace pibinn::testing

@@ -7,37 +7,12 @@
 
 #include "pibinn/error.hpp"
 #include "pibinn/synthetic_problem.hpp"
-#include "solvers/helpers.hpp"
+#include "solvers/textbook_omp.hpp"
 
 namespace pibinn {
 namespace {
 
 using namespace testing;
-
-Eigen::VectorXd least_squares(const Eigen::MatrixXd& a, const Eigen::VectorXd& y,
-                              const std::vector<int>& support) {
-    Eigen::MatrixXd chosen(a.rows(), support.size());
-    for (std::size_t k = 0; k < support.size(); ++k) chosen.col(k) = a.col(support[k]);
-    const Eigen::VectorXd c = chosen.colPivHouseholderQr().solve(y);
-    Eigen::VectorXd x = Eigen::VectorXd::Zero(a.cols());
-    for (std::size_t k = 0; k < support.size(); ++k) x(support[k]) = c(k);
-    return x;
-}
-
-/// OMP as a textbook writes it, in float64: a fresh least-squares fit for every column.
-Eigen::VectorXd textbook_omp(const Eigen::MatrixXd& a, const Eigen::VectorXd& y, int sparsity) {
-    std::vector<int> support;
-    Eigen::VectorXd x = Eigen::VectorXd::Zero(a.cols());
-    for (int k = 0; k < sparsity; ++k) {
-        const Eigen::VectorXd score =
-            ((a.transpose() * (y - a * x)).array().abs() / a.colwise().norm().transpose().array());
-        int best = 0;
-        score.maxCoeff(&best);
-        support.push_back(best);
-        x = least_squares(a, y, support);
-    }
-    return x;
-}
 
 /// Seven rows of the 8 x 8 Hadamard matrix: 8 columns in 7 dimensions whose coherence is 1/7, so
 /// that OMP provably finds any 2 columns.
@@ -251,6 +226,8 @@ TEST(Omp, RefusesWhatMakesNoSense) {
     const Operator op = gaussian(Structure::dense(4, 6), 22);
     EXPECT_THROW(solve_omp(op, Batch(1, 5), {}, pool), Error);
     EXPECT_THROW(solve_omp(op, Batch(1, 4), {.tolerance = -1}, pool), Error);
+    EXPECT_THROW(solve_omp(op, Batch(1, 4), {.noise_std = -1}, pool), Error);
+    EXPECT_THROW(solve_omp(op, Batch(1, 4), {.noise_std = NAN}, pool), Error);
     Batch bad(1, 4);
     bad(0, 0) = INFINITY;
     EXPECT_THROW(solve_omp(op, bad, {}, pool), Error);

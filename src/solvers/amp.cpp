@@ -1,0 +1,323 @@
+#include "pibinn/amp.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "pibinn/error.hpp"
+#include "solvers/amp_shrink.hpp"
+#include "solvers/checks.hpp"
+
+namespace pibinn {
+
+namespace {
+
+// Residuals of a working recovery shrink from the first step on; by this factor (squared) they have
+// grown beyond doubt.
+constexpr double kDiverged = 2;
+constexpr double kLeastDamping = 1.0 / 16;
+// Squared, of y: what float32 cannot tell from zero.
+constexpr double kRounding = 1e-14;
+
+std::size_t problems_per_task(const Operator& op) {
+    return std::clamp<std::size_t>(65536 / std::max<std::size_t>(op.cols(), 1), 1, 128);
+}
+
+void check(const AmpOptions& o) {
+    const auto refuse = [](const char* field, double value, const char* hint) {
+        fail_usage(fmt::format("{} {} makes no sense", field, value), hint);
+    };
+    if (!(o.alpha >= 0 && std::isfinite(o.alpha)))
+        refuse("AmpOptions::alpha", o.alpha, "give a number from 0 on, such as 1.4");
+    if (!(o.prior.density > 0 && o.prior.density <= 1))
+        refuse("BernoulliGaussian::density", o.prior.density, "give a share above 0, at most 1");
+    if (!(o.prior.variance > 0 && std::isfinite(o.prior.variance)))
+        refuse("BernoulliGaussian::variance", o.prior.variance, "give a number above 0");
+    if (!(o.noise_std >= 0 && std::isfinite(o.noise_std)))
+        refuse("AmpOptions::noise_std", o.noise_std, "give a number from 0 on, 0 if unknown");
+    if (!(o.damping > 0 && o.damping <= 1))
+        refuse("AmpOptions::damping", o.damping, "give 1 for full steps, less for shorter ones");
+    if (o.max_iterations == 0 || o.max_iterations > std::numeric_limits<std::uint32_t>::max() / 8)
+        refuse("AmpOptions::max_iterations", static_cast<double>(o.max_iterations),
+               "give at least one");
+    if (!(o.tolerance >= 0))
+        refuse("AmpOptions::tolerance", o.tolerance, "give 0 to run all iterations");
+}
+
+double mean_square(std::span<const float> values) {
+    double sum = 0;
+    for (const float v : values) sum += double{v} * double{v};
+    return sum / static_cast<double>(values.size());
+}
+
+/// How the recovery of one block of one signal ended.
+struct Outcome {
+    std::uint32_t iterations = 0;
+    bool converged = false;
+    bool damped = false;
+};
+
+/// The problems of one task that are not done yet, moved together at the front of the buffers.
+class ActiveSet {
+public:
+    /// `y` holds one problem per row; `variance` is that of each entry of a unit column.
+    ActiveSet(const Operator& op, Batch y, std::span<const double> variance,
+              const AmpOptions& options, ThreadPool& pool)
+        : op_(op),
+          options_(options),
+          variance_(variance),
+          pool_(pool),
+          y_(std::move(y)),
+          r_(y_),
+          x_(y_.rows(), op.cols()),
+          v_(y_.rows(), op.cols()),
+          ax_(y_.rows(), op.rows()),
+          problems_(y_.rows()) {
+        for (std::size_t i = 0; i < problems_.size(); ++i) {
+            problems_[i].row = i;
+            problems_[i].power = problems_[i].residual = mean_square(y_.row(i));
+            problems_[i].damping = options.damping;
+        }
+    }
+
+    void solve(BatchView x, std::span<Outcome> outcomes) {
+        retire_done(x, outcomes);
+        while (!problems_.empty()) {
+            const std::size_t count = problems_.size();
+            op_.adjoint(r_.view().row_range(0, count), v_.view().row_range(0, count), pool_);
+            for (std::size_t i = 0; i < count; ++i) estimate(i);
+            op_.apply(x_.view().row_range(0, count), ax_.view().row_range(0, count), pool_);
+            for (std::size_t i = 0; i < count; ++i) update_residual(i);
+            retire_done(x, outcomes);
+        }
+    }
+
+private:
+    struct Recovery {
+        std::size_t row = 0;  ///< in the task's batch
+        double power = 0;     ///< mean of y^2
+        double residual = 0;  ///< mean of r^2
+        double damping = 1;
+        double onsager = 0;
+        std::size_t attempt = 0;  ///< iterations since it last started again
+        Outcome outcome;
+        bool done = false;
+    };
+
+    /// x moves towards shrink(x + A^T r); v_ holds A^T r.
+    void estimate(std::size_t i) {
+        Recovery& s = problems_[i];
+        const double tau_squared = std::max(s.residual, options_.noise_std * options_.noise_std);
+        if (options_.shrink == AmpShrink::soft) {
+            const double threshold = options_.alpha * std::sqrt(tau_squared);
+            move(i, [&](double v, std::size_t) { return soft_shrink(v, threshold); });
+        } else {
+            const PosteriorMean mean(options_.prior.density, tau_squared);
+            move(i, [&](double v, std::size_t j) { return mean(v, variance_[j]); });
+        }
+    }
+
+    template <class Shrink>
+    void move(std::size_t i, const Shrink& shrink) {
+        Recovery& s = problems_[i];
+        const auto x = x_.row(i);
+        const auto v = v_.row(i);
+        double slope = 0, moved = 0, norm = 0;
+        for (std::size_t j = 0; j < x.size(); ++j) {
+            const Shrunk shrunk = shrink(double{x[j]} + double{v[j]}, j);
+            const double step = shrunk.value - double{x[j]};
+            slope += shrunk.slope;
+            moved += step * step;
+            norm += shrunk.value * shrunk.value;
+            x[j] = static_cast<float>(double{x[j]} + s.damping * step);
+        }
+        s.onsager = slope / static_cast<double>(op_.rows());
+        s.outcome.converged = moved <= options_.tolerance * options_.tolerance * norm;
+    }
+
+    void update_residual(std::size_t i) {
+        Recovery& s = problems_[i];
+        const auto y = y_.row(i), ax = ax_.row(i), r = r_.row(i);
+        const auto damping = static_cast<float>(s.damping);
+        const auto onsager = static_cast<float>(s.onsager);
+        for (std::size_t j = 0; j < r.size(); ++j)
+            r[j] += damping * (y[j] - ax[j] + onsager * r[j] - r[j]);
+        s.residual = mean_square(r);
+        ++s.attempt;
+        ++s.outcome.iterations;
+        if (!(s.residual <= kDiverged * s.power)) {
+            start_again(i);
+            return;
+        }
+        s.outcome.converged |= s.residual <= kRounding * s.power;
+        s.done = s.outcome.converged || s.attempt == options_.max_iterations;
+    }
+
+    void start_again(std::size_t i) {
+        Recovery& s = problems_[i];
+        std::fill(x_.row(i).begin(), x_.row(i).end(), 0.0F);
+        std::copy_n(y_.row(i).begin(), y_.cols(), r_.row(i).begin());
+        s.residual = s.power;
+        s.attempt = 0;
+        s.outcome.damped = true;
+        s.outcome.converged = false;
+        s.damping /= 2;
+        s.done = s.damping < kLeastDamping;
+    }
+
+    void retire_done(BatchView x, std::span<Outcome> outcomes) {
+        for (std::size_t i = problems_.size(); i-- > 0;) {
+            Recovery& s = problems_[i];
+            if (s.power == 0) s.done = s.outcome.converged = true;
+            if (!s.done) continue;
+            outcomes[s.row] = s.outcome;
+            std::copy_n(x_.row(i).begin(), x.cols, x.row(s.row).begin());
+            retire(i);
+        }
+    }
+
+    /// Puts the last active problem in the place of problem i.
+    void retire(std::size_t i) {
+        const std::size_t last = problems_.size() - 1;
+        if (i != last) {
+            for (Batch* batch : {&y_, &r_, &x_})
+                std::copy_n(batch->row(last).begin(), batch->cols(), batch->row(i).begin());
+            problems_[i] = problems_[last];
+        }
+        problems_.pop_back();
+    }
+
+    const Operator& op_;
+    const AmpOptions& options_;
+    std::span<const double> variance_;
+    ThreadPool& pool_;
+    Batch y_, r_, x_, v_, ax_;
+    std::vector<Recovery> problems_;
+};
+
+}  // namespace
+
+BernoulliGaussian BernoulliGaussian::of(ConstBatchView x) {
+    double nonzero = 0, second = 0, fourth = 0;
+    for (std::size_t i = 0; i < x.rows; ++i)
+        for (const float value : x.row(i)) {
+            const double square = double{value} * double{value};
+            nonzero += value != 0 ? 1 : 0;
+            second += square;
+            fourth += square * square;
+        }
+    const auto entries = static_cast<double>(x.rows * x.cols);
+    if (second == 0)
+        fail_input(fmt::format("all {} training signals are zero", x.rows),
+                   "give signals that are not zero");
+    if (nonzero <= 0.5 * entries) return {nonzero / entries, second / nonzero};
+    // density variance = E x^2 and 3 density variance^2 = E x^4.
+    const double density = std::min(1.0, 3 * second / entries * (second / fourth));
+    return {density, second / entries / density};
+}
+
+AmpSolver::AmpSolver(const Operator& op) : structure_(op.structure()) {
+    for (const Block& b : structure_.parts()) {
+        const auto links = op.values().subspan(b.first_link, b.links());
+        AlignedBuffer<float> values(links.begin(), links.end());
+        std::vector<double> norms;
+        for (std::size_t j = 0; j < b.cols; ++j) {
+            const std::size_t begin = b.column_begin(j);
+            const auto column = std::span(values).subspan(begin, b.column_begin(j + 1) - begin);
+            double energy = 0;
+            for (const float v : column) energy += double{v} * double{v};
+            norms.push_back(std::sqrt(energy));
+            if (energy > 0)
+                for (float& v : column) v = static_cast<float>(double{v} / norms.back());
+        }
+        Structure shape = b.full() ? Structure::dense(b.rows, b.cols) : structure_;
+        blocks_.push_back(
+            {b.row, b.col, Operator(std::move(shape), std::move(values)), std::move(norms)});
+    }
+}
+
+Solution AmpSolver::solve(ConstBatchView y, const AmpOptions& options, ThreadPool& pool) const {
+    check(options);
+    require_measurements(structure_, y);
+    const std::size_t u = structure_.repeat();
+    const std::size_t m = structure_.rows() / u;
+    const std::size_t n = structure_.cols() / u;
+    Solution solution{Batch(y.rows, structure_.cols()), {}};
+    // Of each signal, over its blocks and repetitions.
+    std::vector<Outcome> worst(y.rows * u, {0, true, false});
+    for (const UnitColumns& block : blocks_) {
+        std::vector<double> variance;
+        for (const double norm : block.norm)
+            variance.push_back(options.prior.variance * norm * norm);
+        // One problem per repetition: N x (u n) read as (N u) x n.
+        pool.run_chunks(
+            y.rows * u, problems_per_task(block.op),
+            [&](std::size_t, std::size_t begin, std::size_t end) {
+                Batch measured(end - begin, block.op.rows());
+                for (std::size_t i = begin; i < end; ++i)
+                    std::copy_n(y.row(i / u).begin() + (i % u) * m + block.row, block.op.rows(),
+                                measured.row(i - begin).begin());
+                Batch x(end - begin, block.op.cols());
+                std::vector<Outcome> outcomes(end - begin);
+                ActiveSet(block.op, std::move(measured), variance, options, pool)
+                    .solve(x, outcomes);
+                for (std::size_t i = begin; i < end; ++i) {
+                    const auto out = solution.x.row(i / u).subspan((i % u) * n + block.col);
+                    for (std::size_t j = 0; j < x.cols(); ++j)
+                        if (block.norm[j] > 0)
+                            out[j] = static_cast<float>(double{x(i - begin, j)} / block.norm[j]);
+                    const Outcome& o = outcomes[i - begin];
+                    worst[i].iterations = std::max(worst[i].iterations, o.iterations);
+                    worst[i].converged &= o.converged;
+                    worst[i].damped |= o.damped;
+                }
+            });
+    }
+    std::vector<std::uint32_t> iterations(y.rows);
+    std::size_t converged = 0, damped = 0;
+    for (std::size_t i = 0; i < y.rows; ++i) {
+        Outcome signal{0, true, false};
+        for (std::size_t k = i * u; k < (i + 1) * u; ++k) {
+            signal.iterations = std::max(signal.iterations, worst[k].iterations);
+            signal.converged &= worst[k].converged;
+            signal.damped |= worst[k].damped;
+        }
+        iterations[i] = signal.iterations;
+        converged += signal.converged ? 1 : 0;
+        damped += signal.damped ? 1 : 0;
+    }
+    solution.info = SolveInfo::of(iterations, converged);
+    solution.info.damped = damped;
+    return solution;
+}
+
+Solution solve_amp(const Operator& op, ConstBatchView y, const AmpOptions& options,
+                   ThreadPool& pool) {
+    return AmpSolver(op).solve(y, options, pool);
+}
+
+AmpChoice best_amp(const AmpSolver& solver, const DataSet& pairs, std::span<const double> alphas,
+                   AmpOptions options, ThreadPool& pool) {
+    std::vector<double> candidates(alphas.begin(), alphas.end());
+    if (options.shrink != AmpShrink::soft) candidates = {options.alpha};
+    if (candidates.empty()) fail_usage("no alpha to choose from", "give at least one candidate");
+    AmpChoice best{options, std::numeric_limits<double>::infinity()};
+    bool damped = false;
+    for (const double damping : {options.damping, options.damping / 2, options.damping / 4}) {
+        for (const double alpha : candidates) {
+            options.alpha = alpha;
+            options.damping = damping;
+            const Solution solution = solver.solve(pairs.y, options, pool);
+            damped |= solution.info.damped > 0;
+            const double nmse_db = mean_nmse_db(pairs.x, solution.x);
+            if (nmse_db < best.nmse_db) best = {options, nmse_db};
+        }
+        if (!damped) break;
+    }
+    return best;
+}
+
+}  // namespace pibinn
