@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <span>
 #include <vector>
 
 #include "pibinn/operator.hpp"
@@ -76,9 +75,9 @@ struct AmpChoice {
     double nmse_db = 0;  ///< mean of ||xhat - x||^2 / ||x||^2 over the signals that are not zero
 };
 
-/// The options of least nmse on `pairs`; the first of equals. Soft thresholds try all `alphas`.
-/// Shorter steps are tried too where some signal had to be damped.
-AmpChoice best_amp(const AmpSolver& solver, const DataSet& pairs, std::span<const double> alphas,
-                   AmpOptions options, ThreadPool& pool);
+/// The options of least nmse on `pairs`; the first of equals. Soft thresholds try an alpha from 0.8
+/// to 2.5, whatever `options` say; shorter steps are tried too where some signal had to be damped.
+AmpChoice best_amp(const AmpSolver& solver, const DataSet& pairs, AmpOptions options,
+                   ThreadPool& pool);
 
 }  // namespace pibinn

@@ -64,9 +64,9 @@ void run_demo(const Arguments& arguments) {
     comparison.add_model(fmt::format("float network, {} layers, untrained", untrained.layers),
                          untrained_model(untrained, first.problem->op, 0.01), false);
     const NetworkSpec& spec = run.config.model;
-    comparison.add_model(
+    comparison.add_trained(
         fmt::format("{} network, {} layers, trained", to_string(spec.weights), spec.layers),
-        first.result.model);
+        first.result);
 
     const std::filesystem::path out = folder;
     const nlohmann::ordered_json summary = write_results(run, seeds, comparison, pool);

@@ -7,6 +7,7 @@
 
 #include "cli/arrays.hpp"
 #include "cli/options.hpp"
+#include "pibinn/amp.hpp"
 #include "pibinn/array.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/lasso.hpp"
@@ -24,17 +25,18 @@ struct SolveOptions {
     std::string solver, operator_file, in, out;
     std::string structure = "dense";
     std::size_t repeat = 1;
-    std::optional<double> lambda, relative, tolerance, noise_std;
+    std::optional<double> lambda, relative, tolerance, noise_std, alpha, density, variance;
     std::optional<std::size_t> iterations, sparsity;
     std::string train_signals, signals;
 
     void add_to(CommandLine& line);
     /// Refuses options that the chosen solver would ignore.
     void require_fitting(CommandLine& line, SolverKind kind) const;
+    double noise() const { return noise_std.value_or(0); }
 };
 
 void SolveOptions::add_to(CommandLine& line) {
-    line.required("--solver", solver, "the method", "ista|fista|omp|linear");
+    line.required("--solver", solver, "the method", "ista|fista|omp|amp|bg-amp|linear");
     line.required("--operator", operator_file, "A, m x n (.npy, .npz, .mat, .csv, FILE:NAME)");
     line.required("--in", in, "measurements, one per row");
     line.required("--out", out, "recovered signals (.npy, .npz, .mat, .csv, FILE:NAME)");
@@ -46,32 +48,70 @@ void SolveOptions::add_to(CommandLine& line) {
     line.optional("--lambda", lambda, "ista, fista: weight of the l1 norm", "VALUE");
     line.optional("--relative", relative, "ista, fista: the same, as a share of max|A^T y| (0.01)",
                   "SHARE");
-    line.optional("--iterations", iterations, "ista, fista: at most so many (1000)", "N");
+    line.optional("--iterations", iterations,
+                  "ista, fista: at most so many (1000); amp, bg-amp (100)", "N");
     line.optional("--tolerance", tolerance,
-                  "ista, fista (1e-6): smallest relative step; omp "
+                  "ista, fista (1e-6), amp, bg-amp (1e-5): smallest relative step; omp "
                   "(1e-5): relative residual to stop at",
                   "VALUE");
-    line.optional("--sparsity", sparsity, "omp: non-zero entries at most (m)", "S");
-    line.optional("--noise-std", noise_std, "linear: deviation of the noise (0)", "VALUE");
+    line.optional("--sparsity", sparsity, "omp: non-zero entries at most, per block (m)", "S");
+    line.optional("--noise-std", noise_std,
+                  "deviation of the noise (0). omp stops at |y - A x| = VALUE sqrt(m), the same "
+                  "for every signal; bg-amp, linear: part of what they know",
+                  "VALUE");
+    line.optional("--alpha", alpha, "amp: threshold, in units of the residual's deviation (1.4)",
+                  "VALUE");
+    line.optional("--density", density, "bg-amp: share of non-zero entries", "SHARE");
+    line.optional("--variance", variance, "bg-amp: variance of the non-zero entries (1)", "VALUE");
     line.optional("--train-signals", train_signals,
-                  "linear: signals to learn from; without them x ~ N(0, I)", "FILE");
+                  "signals like those to recover. linear learns from them (without: x ~ N(0, I)); "
+                  "omp chooses when to stop, amp its alpha, bg-amp takes density and variance",
+                  "FILE");
     line.optional("--signals", signals, "the true signals, to report the error", "FILE");
 }
 
 void SolveOptions::require_fitting(CommandLine& line, SolverKind kind) const {
     const bool lasso = kind == SolverKind::ista || kind == SolverKind::fista;
     const bool omp = kind == SolverKind::omp;
+    const bool amp = kind == SolverKind::amp;
+    const bool bg = kind == SolverKind::bg_amp;
     const bool linear = kind == SolverKind::linear;
     const std::vector<std::pair<const char*, bool>> uses{
-        {"--lambda", lasso},           {"--relative", lasso}, {"--iterations", lasso},
-        {"--tolerance", lasso || omp}, {"--sparsity", omp},   {"--noise-std", linear},
-        {"--train-signals", linear}};
+        {"--lambda", lasso},
+        {"--relative", lasso},
+        {"--iterations", lasso || amp || bg},
+        {"--tolerance", lasso || omp || amp || bg},
+        {"--sparsity", omp},
+        // Thresholds of amp follow the residual; its noise makes the measurements to tune by.
+        {"--noise-std", linear || omp || bg || (amp && line.given("--train-signals"))},
+        {"--alpha", amp},
+        {"--density", bg},
+        {"--variance", bg},
+        {"--train-signals", linear || omp || amp || bg}};
     for (const auto& [flag, used] : uses)
         if (!used && line.given(flag))
             fail_usage(fmt::format("{} has no meaning for solver '{}'", flag, solver),
                        "remove it, or see 'pibinn solve --help'");
     if (lambda && relative)
         fail_usage("--lambda and --relative are both given", "choose one of them");
+    for (const char* flag : {"--alpha", "--density", "--variance", "--sparsity"})
+        if (line.given(flag) && line.given("--train-signals"))
+            fail_usage(fmt::format("{} and --train-signals are both given", flag),
+                       "training signals choose it: leave one of them out");
+    if (bg && !density && train_signals.empty())
+        fail_usage("solver 'bg-amp' has to know how many entries are non-zero",
+                   "give --density 0.05, or --train-signals");
+    if (!(noise() >= 0))
+        fail_usage(fmt::format("--noise-std {} is negative", noise()), "give 0 for no noise");
+}
+
+/// Training signals, measured as those to recover were.
+DataSet training_pairs(const SolveOptions& options, const Operator& op, ThreadPool& pool) {
+    DataSet pairs;
+    pairs.x = read_rows(options.train_signals, op.cols(), "signal entries");
+    pairs.y = op.apply(pairs.x, pool);
+    add_noise(pairs.y, options.noise(), 1, Purpose::train_noise, pool);
+    return pairs;
 }
 
 LassoOptions lasso_options(const SolveOptions& options, SolverKind kind) {
@@ -84,27 +124,53 @@ LassoOptions lasso_options(const SolveOptions& options, SolverKind kind) {
     return lasso;
 }
 
+Solution solve_by_omp(const SolveOptions& options, const Operator& op, const Batch& y,
+                      ThreadPool& pool) {
+    const OmpSolver solver(op, pool);
+    OmpOptions omp;
+    omp.sparsity = options.sparsity.value_or(omp.sparsity);
+    omp.noise_std = options.noise();
+    if (!options.train_signals.empty())
+        omp = solver.best_stop(training_pairs(options, op, pool), options.noise(), pool).options;
+    omp.tolerance = options.tolerance.value_or(omp.tolerance);
+    return solver.solve(y, omp, pool);
+}
+
+Solution solve_by_amp(const SolveOptions& options, SolverKind kind, const Operator& op,
+                      const Batch& y, ThreadPool& pool) {
+    const AmpSolver solver(op);
+    AmpOptions amp;
+    if (kind == SolverKind::bg_amp) {
+        amp.shrink = AmpShrink::bernoulli_gaussian;
+        amp.noise_std = options.noise();
+    }
+    amp.alpha = options.alpha.value_or(amp.alpha);
+    amp.prior.density = options.density.value_or(amp.prior.density);
+    amp.prior.variance = options.variance.value_or(amp.prior.variance);
+    amp.max_iterations = options.iterations.value_or(amp.max_iterations);
+    amp.tolerance = options.tolerance.value_or(amp.tolerance);
+    if (!options.train_signals.empty()) {
+        const DataSet pairs = training_pairs(options, op, pool);
+        amp.prior = BernoulliGaussian::of(pairs.x);
+        amp = best_amp(solver, pairs, amp, pool).options;
+    }
+    return solver.solve(y, amp, pool);
+}
+
 LinearEstimator fit_linear(const SolveOptions& options, const Operator& op, ThreadPool& pool) {
-    const double noise_std = options.noise_std.value_or(0);
-    if (!(noise_std >= 0))
-        fail_usage(fmt::format("--noise-std {} is negative", noise_std), "give 0 for no noise");
-    if (options.train_signals.empty()) return LinearEstimator::from_prior(op, noise_std, pool);
-    DataSet pairs;
-    pairs.x = read_rows(options.train_signals, op.cols(), "signal entries");
-    pairs.y = op.apply(pairs.x, pool);
-    add_noise(pairs.y, noise_std, 1, Purpose::train_noise, pool);
-    return LinearEstimator::fit(op.structure(), pairs, {}, pool);
+    if (options.train_signals.empty())
+        return LinearEstimator::from_prior(op, options.noise(), pool);
+    return LinearEstimator::fit(op.structure(), training_pairs(options, op, pool), {}, pool);
 }
 
 Solution solve(const SolveOptions& options, SolverKind kind, const Operator& op, const Batch& y,
                ThreadPool& pool) {
     switch (kind) {
-        case SolverKind::omp: {
-            OmpOptions omp;
-            omp.sparsity = options.sparsity.value_or(omp.sparsity);
-            omp.tolerance = options.tolerance.value_or(omp.tolerance);
-            return solve_omp(op, y, omp, pool);
-        }
+        case SolverKind::omp:
+            return solve_by_omp(options, op, y, pool);
+        case SolverKind::amp:
+        case SolverKind::bg_amp:
+            return solve_by_amp(options, kind, op, y, pool);
         case SolverKind::linear:
             return {fit_linear(options, op, pool).recover(y, pool), {y.rows(), y.rows(), 1, 1.0}};
         default:
@@ -118,7 +184,8 @@ void run_solve(const Arguments& arguments) {
     CommandLine line(
         "solve",
         "Recovers signals with one of the solvers you would pick instead of a network: "
-        "ISTA, FISTA, orthogonal matching pursuit, or the best linear estimator.",
+        "ISTA, FISTA, orthogonal matching pursuit, approximate message passing with soft "
+        "thresholds or for Bernoulli-Gaussian signals, or the best linear estimator.",
         "pibinn solve --solver omp --operator A.npy --in y.npy --out x.npy");
     SolveOptions options;
     options.add_to(line);
@@ -163,9 +230,11 @@ void run_solve(const Arguments& arguments) {
         const Metrics metrics = measure(truth, solution.x);
         json["nmse_db"] = metrics.nmse_db;
         json["energy_nmse_db"] = metrics.energy_nmse_db;
+        json["median_nmse_db"] = metrics.median_nmse_db;
         json["support_f1"] = metrics.support_f1;
-        console.say(fmt::format("nmse {:.2f} dB, energy nmse {:.2f} dB, support F1 {:.4f}\n",
-                                metrics.nmse_db, metrics.energy_nmse_db, metrics.support_f1));
+        console.say(fmt::format(
+            "nmse {:.2f} dB, energy nmse {:.2f} dB, median nmse {:.2f} dB, support F1 {:.4f}\n",
+            metrics.nmse_db, metrics.energy_nmse_db, metrics.median_nmse_db, metrics.support_f1));
     }
     console.result(json);
 }

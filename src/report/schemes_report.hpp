@@ -25,6 +25,7 @@ struct SchemeRow {
     std::optional<double> overlap;  ///< of ternary zeros with those of the physics
     RecoveryTime time;
     double seconds = 0;  ///< of training, per seed
+    Spread test_median_nmse_db = {};
 
     /// |train - test| in dB.
     double gap_db() const;
@@ -36,6 +37,8 @@ struct ReferenceRow {
     Spread nmse_db;  ///< on the test set
     RecoveryTime time;
     std::size_t bits = 0;
+    Spread energy_nmse_db = {}, median_nmse_db = {};
+    bool bound = false;  ///< told what no method can know: neither timed nor stored
 };
 
 /// All that the page of a comparison tells: plain data, made by whoever ran it.

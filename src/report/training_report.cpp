@@ -148,9 +148,14 @@ std::string training_report(const TrainingReport& report) {
     if (!report.comparison.empty()) {
         page.section("Beside what you would pick instead",
                      "The same test signals by other methods. nmse is the energy of the error over "
-                     "the energy of the signal: lower is better.");
+                     "the energy of the signal: lower is better. Its mean over the signals can be "
+                     "that of a few bad ones; the median is what a typical signal sees.");
         page.table(comparison_table(report.comparison));
-        page.paragraph(fmt::format("Times: {}.", timing_note(report.comparison.front().time)));
+        for (const std::string& note :
+             {row_notes(report.comparison), fewer_signals_note(report.comparison),
+              settings_note(report.comparison)})
+            if (!note.empty()) page.paragraph(note);
+        page.paragraph(fmt::format("Times: {}.", times_note(report.comparison)));
     }
     page.section("Learning curve", report.seeds.size() > 1
                                        ? "One thin curve per seed; dashed lines mark the stages."

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -299,15 +300,14 @@ Solution solve_amp(const Operator& op, ConstBatchView y, const AmpOptions& optio
     return AmpSolver(op).solve(y, options, pool);
 }
 
-AmpChoice best_amp(const AmpSolver& solver, const DataSet& pairs, std::span<const double> alphas,
-                   AmpOptions options, ThreadPool& pool) {
-    std::vector<double> candidates(alphas.begin(), alphas.end());
-    if (options.shrink != AmpShrink::soft) candidates = {options.alpha};
-    if (candidates.empty()) fail_usage("no alpha to choose from", "give at least one candidate");
+AmpChoice best_amp(const AmpSolver& solver, const DataSet& pairs, AmpOptions options,
+                   ThreadPool& pool) {
+    std::vector<double> alphas{options.alpha};
+    if (options.shrink == AmpShrink::soft) alphas = {0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.1, 2.5};
     AmpChoice best{options, std::numeric_limits<double>::infinity()};
     bool damped = false;
     for (const double damping : {options.damping, options.damping / 2, options.damping / 4}) {
-        for (const double alpha : candidates) {
+        for (const double alpha : alphas) {
             options.alpha = alpha;
             options.damping = damping;
             const Solution solution = solver.solve(pairs.y, options, pool);

@@ -16,10 +16,16 @@ namespace pibinn::study {
 
 namespace {
 
-constexpr std::size_t kTuningSignals = 500;
-// Measurements made elsewhere differ by rounding where they are free of noise.
-constexpr double kRounding = 1e-5;
-// Short, since eight methods are timed after every training.
+// Training signals to tune by, and the links they may pass together: 500 signals up to 100 x 500,
+// 200 at 250 x 500. Few are enough for one number.
+constexpr std::size_t kMostTuning = 500, kLeastTuning = 25;
+constexpr double kTuningWork = 2.5e7;
+// Test signals that judge solvers, and the products with links that 100 iterations of FISTA may
+// take on them: 1000 signals up to 250 x 500 and beyond, 250 at 1000 x 2000. A few seconds.
+constexpr std::size_t kLeastJudging = 50;
+constexpr double kJudgingWork = 1e11;
+constexpr std::size_t kManyIterations = 100;
+// Short, since a dozen methods are timed after every training.
 constexpr TimingBudget kBudget{0.02, 1e-3, 3};
 constexpr std::array kLambdas{0.003, 0.006, 0.01, 0.02, 0.04, 0.07, 0.1, 0.15};
 
@@ -30,25 +36,67 @@ Batch copy(ConstBatchView rows) {
     return to;
 }
 
+/// Links of the whole operator, repetitions included.
+double links_of(const Operator& op) {
+    const Structure& s = op.structure();
+    return static_cast<double>(std::max<std::size_t>(1, s.links() * s.repeat()));
+}
+
+std::size_t affordable(double work, double cost, std::size_t least, std::size_t most) {
+    const double signals = std::min(work / cost, static_cast<double>(most));
+    return std::min(most, std::max(least, static_cast<std::size_t>(signals)));
+}
+
+std::string told(const OmpOptions& options) {
+    if (options.sparsity > 0) return fmt::format("stops at {} columns", options.sparsity);
+    if (options.noise_std > 0)
+        return fmt::format("stops at a residual of {:.3g} per measurement", options.noise_std);
+    return fmt::format("stops at a residual of {:g} of y", options.tolerance);
+}
+
+std::string told(const AmpOptions& options) {
+    std::string text =
+        options.shrink == AmpShrink::soft
+            ? fmt::format("alpha {:g}", options.alpha)
+            : fmt::format("density {:.3g}, variance {:.3g}, noise {:.3g}", options.prior.density,
+                          options.prior.variance, options.noise_std);
+    if (options.damping < 1) text += fmt::format(", damping {:g}", options.damping);
+    return text;
+}
+
 }  // namespace
 
 Comparison::Comparison(const Problem& problem, ThreadPool& pool) : problem_(problem), pool_(pool) {
-    const std::size_t rows = std::min(kTuningSignals, problem_.train.x.rows());
+    const std::size_t rows =
+        std::min(problem_.train.x.rows(),
+                 affordable(kTuningWork, links_of(problem.op), kLeastTuning, kMostTuning));
     tuning_.x = copy(problem_.train.x.view().row_range(0, rows));
     tuning_.y = copy(problem_.train.y.view().row_range(0, rows));
+    // With noise, explaining the measurements further than the noise goes is fitting noise. How
+    // far it goes shows in the training pairs, wherever it came from.
+    noise_std_ = noise_deviation(problem_.op, tuning_, pool_);
+    solver_signals_ = judging_signals(problem_.op, problem_.test.x.rows());
+}
+
+std::size_t Comparison::judging_signals(const Operator& op, std::size_t test_signals) {
+    return affordable(kJudgingWork, 2 * kManyIterations * links_of(op), kLeastJudging,
+                      test_signals);
 }
 
 std::size_t Comparison::reference_bits() const {
     return operator_bits(problem_.op.structure(), problem_.op.is_sign());
 }
 
-void Comparison::add(const std::string& method, std::size_t stored_bits, const Solve& solve) {
+ComparisonRow& Comparison::add(const std::string& method, std::size_t stored_bits,
+                               std::size_t signals, const Solve& solve) {
     ComparisonRow row;
+    const auto y = problem_.test.y.view().row_range(0, signals);
     row.method = method;
-    row.metrics = measure(problem_.test.x, solve(problem_.test.y, pool_));
-    row.time = time_recovery(solve, problem_.test.y, pool_, kBudget);
+    row.metrics = measure(problem_.test.x.view().row_range(0, signals), solve(y, pool_));
+    row.time = time_recovery(solve, y, pool_, kBudget);
     row.stored_bits = stored_bits;
     rows_.push_back(std::move(row));
+    return rows_.back();
 }
 
 void Comparison::add_lasso(LassoMethod method, std::size_t iterations) {
@@ -60,69 +108,118 @@ void Comparison::add_lasso(LassoMethod method, std::size_t iterations) {
     options.squared_norm = problem_.op.squared_norm();
     options.lambda = best_lambda(problem_.op, tuning_, kLambdas, options, pool_).lambda;
     const char* name = method == LassoMethod::ista ? "ISTA" : "FISTA";
-    add(fmt::format("{}, {} iterations", name, iterations), reference_bits() + 32,
+    add(fmt::format("{}, {} iterations", name, iterations), reference_bits() + 32, solver_signals_,
         [&](ConstBatchView y, ThreadPool& pool) {
             return solve_lasso(problem_.op, y, options, pool).x;
-        });
+        })
+        .settings = fmt::format("lambda {:g} of max|A^T y|", options.lambda);
 }
 
 void Comparison::add_omp() {
     const OmpSolver solver(problem_.op, pool_);
-    OmpOptions options;
-    // With noise, explaining the measurements further than the noise goes is fitting noise. How
-    // far it goes shows in the training pairs, wherever it came from.
-    const Batch exact = problem_.op.apply(tuning_.x, pool_);
-    double noise = 0, energy = 0;
-    for (std::size_t i = 0; i < exact.size(); ++i) {
-        const double y = tuning_.y.data()[i];
-        noise += (y - exact.data()[i]) * (y - exact.data()[i]);
-        energy += y * y;
+    const OmpOptions options = solver.best_stop(tuning_, noise_std_, pool_).options;
+    add("OMP", reference_bits() + 32, solver_signals_, [&](ConstBatchView y, ThreadPool& pool) {
+        return solver.solve(y, options, pool).x;
+    }).settings = told(options);
+}
+
+void Comparison::add_amp(AmpShrink shrink) {
+    const AmpSolver solver(problem_.op);
+    AmpOptions options;
+    options.shrink = shrink;
+    options.max_iterations = kManyIterations;
+    const bool soft = shrink == AmpShrink::soft;
+    if (!soft) {
+        options.prior = BernoulliGaussian::of(tuning_.x);
+        options.noise_std = noise_std_;
     }
-    const double tolerance = std::sqrt(noise / std::max(energy, 1e-30));
-    if (tolerance > kRounding) options.tolerance = std::min(1.0, tolerance);
-    add("OMP", reference_bits(),
-        [&](ConstBatchView y, ThreadPool& pool) { return solver.solve(y, options, pool).x; });
+    options = best_amp(solver, tuning_, options, pool_).options;
+    // Soft thresholds store alpha; the law of the signals is density, variance and noise.
+    add(soft ? "AMP, soft thresholds" : "AMP, Bernoulli-Gaussian",
+        reference_bits() + (soft ? 32 : 96), solver_signals_,
+        [&](ConstBatchView y, ThreadPool& pool) { return solver.solve(y, options, pool).x; })
+        .settings = told(options);
 }
 
 void Comparison::add_linear() {
     const auto estimator = LinearEstimator::fit(problem_.op.structure(), problem_.train, {}, pool_);
     const auto rounded = estimator.rounded_to_int8();
-    add("linear MMSE", estimator.stored_bits(),
+    const std::size_t all = problem_.test.x.rows();
+    add("linear MMSE", estimator.stored_bits(), all,
         [&](ConstBatchView y, ThreadPool& pool) { return estimator.recover(y, pool); });
-    add("linear MMSE, int8", rounded.stored_bits(),
+    add("linear MMSE, int8", rounded.stored_bits(), all,
         [&](ConstBatchView y, ThreadPool& pool) { return rounded.recover(y, pool); });
+}
+
+void Comparison::add_oracle() {
+    const auto x = problem_.test.x.view().row_range(0, solver_signals_);
+    const auto y = problem_.test.y.view().row_range(0, solver_signals_);
+    std::size_t entries = 0;
+    for (std::size_t i = 0; i < x.rows; ++i)
+        for (const float v : x.row(i)) entries += v != 0 ? 1 : 0;
+    if (!problem_.sparse || entries == 0 || entries >= x.rows * y.cols) return;
+    ComparisonRow row;
+    row.method = "oracle: knows the support";
+    row.metrics = measure(x, OmpSolver(problem_.op, pool_).fit_support(x, y, pool_));
+    row.bound = true;
+    row.note =
+        "The oracle is told the true support and fits it by least squares. No method can know "
+        "it: its error is a bound.";
+    rows_.push_back(std::move(row));
 }
 
 void Comparison::add_model(const std::string& method, const Model& model, bool ours) {
     const Recoverer recoverer(model);
-    add(method, count_bits(model).total,
-        [&](ConstBatchView y, ThreadPool& pool) { return recoverer.coefficients(y, pool); });
-    rows_.back().ours = ours;
+    add(method, count_bits(model).total, problem_.test.x.rows(),
+        [&](ConstBatchView y, ThreadPool& pool) { return recoverer.coefficients(y, pool); })
+        .ours = ours;
+}
+
+void Comparison::add_trained(const std::string& method, const TrainResult& result) {
+    if (result.pretrained) {
+        add_model(fmt::format("float, after pretraining: {} epochs", result.pretrained_epochs),
+                  *result.pretrained, false);
+        rows_.back().note =
+            "The pretrained float network has the same layers, and this training started from it. "
+            "Trained to the end it may be better still (pibinn compare).";
+    }
+    add_model(method, result.model);
 }
 
 void Comparison::add_references(std::size_t layers) {
     add_lasso(LassoMethod::ista, layers);
     add_lasso(LassoMethod::fista, layers);
-    if (layers != 100) add_lasso(LassoMethod::fista, 100);
+    if (layers != kManyIterations) add_lasso(LassoMethod::fista, kManyIterations);
     add_omp();
+    add_amp(AmpShrink::soft);
+    add_amp(AmpShrink::bernoulli_gaussian);
     add_linear();
+    add_oracle();
 }
 
 std::string Comparison::text() const { return comparison_text(rows_); }
 
 nlohmann::ordered_json Comparison::json() const {
     auto rows = nlohmann::ordered_json::array();
-    for (const ComparisonRow& r : rows_)
-        rows.push_back({{"method", r.method},
-                        {"nmse_db", r.metrics.nmse_db},
-                        {"energy_nmse_db", r.metrics.energy_nmse_db},
-                        {"median_nmse_db", r.metrics.median_nmse_db},
-                        {"support_f1", r.metrics.support_f1},
-                        {"microseconds_per_signal", r.time.batch_us},
-                        {"latency_microseconds", r.time.latency_us},
-                        {"batch", r.time.batch},
-                        {"threads", r.time.threads},
-                        {"stored_bits", r.stored_bits}});
+    for (const ComparisonRow& r : rows_) {
+        nlohmann::ordered_json row{{"method", r.method},
+                                   {"nmse_db", r.metrics.nmse_db},
+                                   {"energy_nmse_db", r.metrics.energy_nmse_db},
+                                   {"median_nmse_db", r.metrics.median_nmse_db},
+                                   {"support_f1", r.metrics.support_f1},
+                                   {"signals", r.metrics.signals}};
+        if (r.bound) {
+            row["bound"] = true;
+        } else {
+            row["microseconds_per_signal"] = r.time.batch_us;
+            row["latency_microseconds"] = r.time.latency_us;
+            row["batch"] = r.time.batch;
+            row["threads"] = r.time.threads;
+            row["stored_bits"] = r.stored_bits;
+        }
+        if (!r.settings.empty()) row["settings"] = r.settings;
+        rows.push_back(std::move(row));
+    }
     return rows;
 }
 

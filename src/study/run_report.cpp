@@ -143,7 +143,7 @@ std::string problem_line(const Config& whole, const Problem& problem) {
 Comparison compare_run(const TrainingRun& run, const SeedRun& first, ThreadPool& pool) {
     Comparison comparison(*first.problem, pool);
     comparison.add_references(run.config.model.layers);
-    comparison.add_model("this network", first.result.model);
+    comparison.add_trained("this network", first.result);
     return comparison;
 }
 

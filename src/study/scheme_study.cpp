@@ -111,20 +111,24 @@ struct References {
     References(const SeedProblems& problems, std::size_t layers, ThreadPool& pool)
         : first(*problems.front(), pool) {
         first.add_references(layers);
-        std::vector<std::vector<double>> nmse(first.rows().size());
-        const auto add = [&](const Comparison& comparison) {
-            for (std::size_t e = 0; e < nmse.size(); ++e)
-                nmse[e].push_back(comparison.rows()[e].metrics.nmse_db);
-        };
-        add(first);
+        std::vector<Comparison> all{first};
         for (std::size_t i = 1; i < problems.size(); ++i) {
-            Comparison other(*problems[i], pool);
-            other.add_references(layers);
-            add(other);
+            all.emplace_back(*problems[i], pool);
+            all.back().add_references(layers);
         }
-        for (std::size_t e = 0; e < nmse.size(); ++e) {
+        for (std::size_t e = 0; e < first.rows().size(); ++e) {
             const ComparisonRow& row = first.rows()[e];
-            rows.push_back({row.method, spread(nmse[e]), row.time, row.stored_bits});
+            const auto over = [&](double Metrics::*figure) {
+                std::vector<double> values;
+                // Signals of another seed may be too full for a bound.
+                for (const Comparison& comparison : all)
+                    if (e < comparison.rows().size())
+                        values.push_back(comparison.rows()[e].metrics.*figure);
+                return spread(values);
+            };
+            rows.push_back({row.method, over(&Metrics::nmse_db), row.time, row.stored_bits,
+                            over(&Metrics::energy_nmse_db), over(&Metrics::median_nmse_db),
+                            row.bound});
         }
     }
 };
@@ -138,6 +142,8 @@ SchemeRow make_row(const Scheme& scheme, const std::vector<SeedRun>& seeds,
     row.ours = scheme.ours;
     row.train_nmse_db = over_seeds(seeds, [](const SeedRun& s) { return s.result.train.nmse_db; });
     row.test_nmse_db = over_seeds(seeds, [](const SeedRun& s) { return s.result.test.nmse_db; });
+    row.test_median_nmse_db =
+        over_seeds(seeds, [](const SeedRun& r) { return r.result.test.median_nmse_db; });
     row.links = model.links();
     row.bits = count_bits(model);
     row.sparsity =
@@ -170,7 +176,7 @@ std::vector<SchemeRow> train_all(const std::vector<Candidate>& candidates,
         const std::vector<SeedRun> seeds = train_seeds(c.run, problems, progress, c.work, pool);
         if (!all_finished(seeds)) break;
         Comparison comparison = references.first;
-        comparison.add_model(c.scheme.folder(), seeds.front().result.model);
+        comparison.add_trained(c.scheme.folder(), seeds.front().result);
         write_results(c.run, seeds, comparison, pool);
         rows.push_back(make_row(c.scheme, seeds, comparison.rows().back().time));
     }
@@ -206,6 +212,7 @@ ordered_json scheme_json(const SchemeResult& result) {
                         {"structure", r.structure},
                         {"train_nmse_db", r.train_nmse_db.mean},
                         {"test_nmse_db", r.test_nmse_db.mean},
+                        {"test_median_nmse_db", r.test_median_nmse_db.mean},
                         {"gap_db", r.gap_db()},
                         {"std",
                          {{"train_nmse_db", r.train_nmse_db.deviation},
@@ -223,14 +230,22 @@ ordered_json scheme_json(const SchemeResult& result) {
                         {"folder", result.folders[i]}});
     }
     ordered_json references = ordered_json::array();
-    for (const ReferenceRow& r : report.references)
-        references.push_back({{"method", r.method},
-                              {"test_nmse_db", r.nmse_db.mean},
-                              {"stored_bits", r.bits},
-                              {"microseconds_per_signal", r.time.batch_us},
-                              {"latency_microseconds", r.time.latency_us},
-                              {"batch", r.time.batch},
-                              {"threads", r.time.threads}});
+    for (const ReferenceRow& r : report.references) {
+        ordered_json row{{"method", r.method},
+                         {"test_nmse_db", r.nmse_db.mean},
+                         {"test_energy_nmse_db", r.energy_nmse_db.mean},
+                         {"test_median_nmse_db", r.median_nmse_db.mean}};
+        if (r.bound) {
+            row["bound"] = true;
+        } else {
+            row["stored_bits"] = r.bits;
+            row["microseconds_per_signal"] = r.time.batch_us;
+            row["latency_microseconds"] = r.time.latency_us;
+            row["batch"] = r.time.batch;
+            row["threads"] = r.time.threads;
+        }
+        references.push_back(std::move(row));
+    }
     return {
         {"problem", report.problem}, {"seeds", result.seeds},        {"rows", rows},
         {"references", references},  {"verdicts", verdicts(report)}, {"version", report.version}};

@@ -55,5 +55,38 @@ TEST(ComparisonTable, LeavesALineOfATerminalToItsLongestMethod) {
     EXPECT_LE(text.find('\n'), method.size() + 71) << text;
 }
 
+TEST(ComparisonTable, ABoundIsNeitherTimedNorStored) {
+    std::vector<ComparisonRow> rows = two_rows();
+    rows.push_back({"oracle", {-30, -31, -32, 1, 1000, 0}, {}, 0, false, true});
+    EXPECT_EQ(
+        comparison_table(rows).rows[2].cells,
+        (std::vector<std::string>{"oracle", "−30.00", "−31.00", "−32.00", "–", "–", "–", "–"}));
+    rows.erase(rows.begin(), rows.begin() + 2);
+    EXPECT_EQ(times_note(rows), "");
+}
+
+TEST(ComparisonTable, SaysWhoWasJudgedByFewerSignals) {
+    std::vector<ComparisonRow> rows = two_rows();
+    EXPECT_EQ(fewer_signals_note(rows), "");
+    rows[0].metrics.signals = 250;
+    rows[0].time.batch = 250;
+    EXPECT_EQ(fewer_signals_note(rows),
+              "Judged by the first 250 of 1,000 test signals, to save time: OMP.");
+    const std::string text = comparison_text(rows);
+    EXPECT_TRUE(contains(text, fewer_signals_note(rows))) << text;
+    EXPECT_TRUE(contains(text, "per signal of 1000 signals")) << text;
+}
+
+TEST(ComparisonTable, TellsWhatTrainingSignalsChose) {
+    std::vector<ComparisonRow> rows = two_rows();
+    EXPECT_EQ(settings_note(rows), "");
+    rows[0].settings = "stops at 8 columns";
+    rows[1].settings = "alpha 1.2";
+    rows[1].note = "A note.";
+    EXPECT_EQ(settings_note(rows),
+              "Chosen on training signals: OMP: stops at 8 columns; one-bit network: alpha 1.2.");
+    EXPECT_EQ(row_notes(rows), "A note.");
+}
+
 }  // namespace
 }  // namespace pibinn

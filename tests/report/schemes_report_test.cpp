@@ -57,6 +57,29 @@ TEST(SchemesReport, TheTextLabelsBothTimesOfNetworksAndReferencesAndExplainsThem
     EXPECT_TRUE(contains(text, "0.750")) << text;
 }
 
+TEST(SchemesReport, ABoundHasErrorsButNeitherTimesNorBitsNorAPlaceInTheFigure) {
+    SchemesReport report = three_networks();
+    report.references.push_back({"oracle", {-40, 0, 1}, {}, 0, {-41, 0, 1}, {-42, 0, 1}, true});
+    const Table table = references_table(report);
+    EXPECT_EQ(table.rows[2].cells,
+              (std::vector<std::string>{"oracle", "−40.00", "−41.00", "−42.00", "–", "–", "–"}));
+    const Figure figure = pareto_figure(report);
+    for (const Series& series : figure.plot.series) EXPECT_NE(series.label, "oracle");
+    EXPECT_FALSE(contains(figure.caption, "oracle"));
+    EXPECT_TRUE(contains(schemes_csv(report), "reference,\"oracle\",,,-40,0,,,,,,,,,,-42,-41\n"))
+        << schemes_csv(report);
+}
+
+TEST(SchemesReport, TablesShowMedians) {
+    SchemesReport report = three_networks();
+    report.rows[0].test_median_nmse_db = {-23.45, 0, 1};
+    report.references[0].median_nmse_db = {-155.5, 0, 1};
+    const std::string text = schemes_text(report);
+    EXPECT_EQ(count(text, "median,"), 2u) << text;
+    EXPECT_TRUE(contains(text, "−23.45")) << text;
+    EXPECT_TRUE(contains(text, "−155.50")) << text;
+}
+
 TEST(SchemesReport, VerdictsSayWhoIsBetterEitherWay) {
     SchemesReport report = three_networks();
     report.rows.push_back(row("ternary", "repeated", -20, -19.5, 1500));
@@ -100,8 +123,8 @@ TEST(SchemesReport, ThePictureHasAMarkForEveryMethodAndALineForTheFront) {
 TEST(SchemesReport, CsvHasALineForEveryMethodWithAsManyCells) {
     const std::string csv = schemes_csv(three_networks());
     EXPECT_EQ(count(csv, "\n"), 6u);
-    EXPECT_TRUE(contains(csv, ",0.75,0,1.25\n")) << csv;
-    EXPECT_TRUE(contains(csv, ",2,,3\n")) << csv;
+    EXPECT_TRUE(contains(csv, ",0.75,0,1.25,")) << csv;
+    EXPECT_TRUE(contains(csv, ",2,,3,")) << csv;
     EXPECT_TRUE(contains(csv, "network,ternary,dense,-21,-15,0,6,5000,4000,8000,0.5,0.625,"));
     std::size_t commas = 0;
     for (std::size_t at = 0; at < csv.size();) {
