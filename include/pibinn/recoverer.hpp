@@ -1,6 +1,7 @@
 // room: infer
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,8 @@
 #include "pibinn/packed_model.hpp"
 
 namespace pibinn {
+
+class PreparedNetwork;
 
 /// A model ready to recover signals by the best there is: packed where its network can be,
 /// otherwise by the floating-point network. Immutable: any number of threads may use one at a time.
@@ -45,7 +48,7 @@ private:
     std::size_t measurements_;
     std::size_t entries_;
     std::optional<PackedModel> packed_;
-    std::optional<Model> floats_;
+    std::shared_ptr<const PreparedNetwork> floats_;
 };
 
 /// Refuses measurements that hold NaN or infinite values, naming the first.

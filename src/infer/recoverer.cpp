@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "model/model_parameters.hpp"
+#include "model/prepared_network.hpp"
 #include "pibinn/error.hpp"
 
 namespace pibinn {
@@ -60,7 +61,7 @@ Recoverer::Recoverer(Model model, std::string_view kernel)
     if (can_be_packed(model.spec))
         packed_.emplace(model, kernel);
     else
-        floats_ = std::move(model);
+        floats_ = std::make_shared<const PreparedNetwork>(model);
 }
 
 Batch Recoverer::operator()(ConstBatchView y) const {
@@ -79,7 +80,7 @@ Batch Recoverer::operator()(ConstBatchView y, ThreadPool& pool) const {
 Batch Recoverer::coefficients(ConstBatchView y, ThreadPool& pool, std::vector<Batch>* every_layer,
                               std::size_t first_row) const {
     Batch x = packed_ ? packed_->recover_coefficients(y, pool, every_layer)
-                      : recover_coefficients(*floats_, y, pool, every_layer);
+                      : floats_->recover_coefficients(y, pool, every_layer);
     require_recovered(x, first_row);
     if (every_layer != nullptr)
         for (const Batch& layer : *every_layer) require_recovered(layer, first_row);
