@@ -25,12 +25,15 @@ std::uint64_t readable_bytes(const std::string& file) {
     const auto fail = [&](const std::string& why, const std::string& hint) {
         fail_io(fmt::format("cannot read '{}': {}", file, why), hint);
     };
+    const auto hint_of = [](int error) {
+        return error == ENOENT ? "check the path" : path_hint(error);
+    };
     const int opened = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (opened < 0) fail(std::strerror(errno), path_hint(errno));
+    if (opened < 0) fail(std::strerror(errno), hint_of(errno));
     struct stat status {};
     const int error = ::fstat(opened, &status) == 0 ? 0 : errno;
     ::close(opened);
-    if (error != 0) fail(std::strerror(error), path_hint(error));
+    if (error != 0) fail(std::strerror(error), hint_of(error));
     if (!S_ISREG(status.st_mode))
         fail(S_ISDIR(status.st_mode) ? "it is a folder" : "it is not a regular file",
              "give the path of a file");
