@@ -50,6 +50,9 @@ bool read_header(Decoder& decoder, std::string_view bytes) {
     if (setjmp(decoder.back)) return false;
     decoder.left = bytes;
     png_set_read_fn(decoder.png, &decoder, Decoder::read);
+    // Chunks that concern no pixel are passed over: libpng allocates what they say that they hold
+    // (a text, a profile, Exif data) before it is there, whatever limit it is given.
+    png_set_keep_unknown_chunks(decoder.png, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
     png_read_info(decoder.png, decoder.info);
     return true;
 }
