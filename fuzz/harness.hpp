@@ -63,6 +63,9 @@ std::string as_file(const std::uint8_t* data, std::size_t size);
 /// The same with a name in the working folder, for a library that asks for the real path.
 std::string as_named_file(const std::uint8_t* data, std::size_t size);
 
+/// From now on a child process that dies leaves no finding behind: it is there to die.
+void keep_children_apart();
+
 /// The reader of the arrays of one suffix, which `read_array` would find by the name of the file.
 const ArrayFormat& array_format(std::string_view suffix);
 

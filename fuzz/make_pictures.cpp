@@ -120,7 +120,7 @@ void make_pictures(const std::filesystem::path& f) {
     write_file(place(f, "corpus/jpeg/progressive"), progressive);
     write_file(place(f, "findings/jpeg/huge"), resized(jpeg(JCS_RGB, 3, 17, false), 10000));
     write_file(place(f, "findings/jpeg/huge-progressive"), resized(progressive, 10000));
-    write_file(place(f, "findings/jpeg/many-scans"), many_scans(4500, 800));
+    write_file(place(f, "findings/jpeg/many-scans"), many_scans(4000, 850));
 }
 
 }  // namespace pibinn::fuzz
