@@ -16,10 +16,10 @@ namespace pibinn::study {
 
 namespace {
 
-// Training signals to tune by, and the links they may pass together: 500 signals up to 100 x 500,
-// 200 at 250 x 500. Few are enough for one number.
+// Training signals to tune by, and the links they may pass together: 500 signals up to 100 x 250,
+// 100 at 250 x 500. Few are enough for one number.
 constexpr std::size_t kMostTuning = 500, kLeastTuning = 25;
-constexpr double kTuningWork = 2.5e7;
+constexpr double kTuningWork = 1.25e7;
 // Test signals that judge solvers, and the products with links that 100 iterations of FISTA may
 // take on them: 1000 signals up to 250 x 500 and beyond, 250 at 1000 x 2000. A few seconds.
 constexpr std::size_t kLeastJudging = 50;
@@ -27,7 +27,9 @@ constexpr double kJudgingWork = 1e11;
 constexpr std::size_t kManyIterations = 100;
 // Short, since a dozen methods are timed after every training.
 constexpr TimingBudget kBudget{0.02, 1e-3, 3};
+// As shares of max|A^T y|, and in units of what noise is in an entry of A^T y.
 constexpr std::array kLambdas{0.003, 0.006, 0.01, 0.02, 0.04, 0.07, 0.1, 0.15};
+constexpr std::array kNoiseLambdas{0.3, 0.6, 1.0, 1.5, 2.2, 3.0};
 
 Batch copy(ConstBatchView rows) {
     Batch to(rows.rows, rows.cols);
@@ -40,6 +42,14 @@ Batch copy(ConstBatchView rows) {
 double links_of(const Operator& op) {
     const Structure& s = op.structure();
     return static_cast<double>(std::max<std::size_t>(1, s.links() * s.repeat()));
+}
+
+/// Root mean square over the columns.
+double column_length(const Operator& op) {
+    double energy = 0;
+    for (const float v : op.values()) energy += double{v} * double{v};
+    const Structure& s = op.structure();
+    return std::sqrt(energy * static_cast<double>(s.repeat()) / static_cast<double>(s.cols()));
 }
 
 std::size_t affordable(double work, double cost, std::size_t least, std::size_t most) {
@@ -113,13 +123,26 @@ void Comparison::add_lasso(LassoMethod method, std::size_t iterations) {
     options.tolerance = 0;
     // Prepared once, as every method prepares what depends on the operator alone.
     options.squared_norm = problem_.op.squared_norm();
-    options.lambda = best_lambda(problem_.op, tuning_, kLambdas, options, pool_).lambda;
+    const LambdaChoice relative = best_lambda(problem_.op, tuning_, kLambdas, options, pool_);
+    options.lambda = relative.lambda;
+    if (noise_std_ > 0) {
+        // Noise is as strong in faint signals as in strong ones: one lambda for all may be better.
+        std::vector<double> lambdas;
+        for (const double factor : kNoiseLambdas)
+            lambdas.push_back(factor * noise_std_ * column_length(problem_.op));
+        LassoOptions absolute = options;
+        absolute.unit = LambdaUnit::absolute;
+        const LambdaChoice choice = best_lambda(problem_.op, tuning_, lambdas, absolute, pool_);
+        absolute.lambda = choice.lambda;
+        if (choice.nmse_db < relative.nmse_db) options = absolute;
+    }
     const char* name = method == LassoMethod::ista ? "ISTA" : "FISTA";
     add(fmt::format("{}, {} iterations", name, iterations), reference_bits() + 32, solver_signals_,
         [&](ConstBatchView y, ThreadPool& pool) {
             return solve_lasso(problem_.op, y, options, pool).x;
         })
-        .settings = fmt::format("lambda {:g} of max|A^T y|", options.lambda);
+        .settings = fmt::format("lambda {:.3g}{}", options.lambda,
+                                options.unit == LambdaUnit::relative ? " of max|A^T y|" : "");
 }
 
 void Comparison::add_omp() {

@@ -25,7 +25,8 @@ public:
     /// Keeps references: problem and pool must outlive it.
     Comparison(const Problem& problem, ThreadPool& pool);
 
-    /// The best of a few lambdas at exactly so many iterations.
+    /// The best of a few lambdas, relative to each signal or the same for all, at exactly so many
+    /// iterations.
     void add_lasso(LassoMethod method, std::size_t iterations);
     void add_omp();                  ///< stopped as recovers training signals best
     void add_amp(AmpShrink shrink);  ///< alpha, or the law of the signals, from training signals

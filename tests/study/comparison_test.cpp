@@ -21,20 +21,42 @@ Problem small_problem(double density, double noise_std, ThreadPool& pool) {
     return make_synthetic(spec, 3, pool);
 }
 
-TEST(Comparison, StopsOmpForFaintSignalsAsForStrongOnes) {
-    ThreadPool pool(1);
+/// Every second signal is a tenth as strong, with the same noise.
+Problem half_faint_problem(ThreadPool& pool) {
     Problem problem = small_problem(0.05, 0.03, pool);
-    // Every second signal a tenth as strong, with the same noise.
     for (DataSet* set : {&problem.train, &problem.test}) {
         for (std::size_t i = 0; i < set->x.rows(); i += 2)
             for (float& v : set->x.row(i)) v *= 0.1F;
         set->y = problem.op.apply(set->x, pool);
         add_noise(set->y, problem.noise_std, 4, Purpose::tests, pool);
     }
+    return problem;
+}
+
+TEST(Comparison, StopsOmpForFaintSignalsAsForStrongOnes) {
+    ThreadPool pool(1);
+    const Problem problem = half_faint_problem(pool);
     Comparison comparison(problem, pool);
     comparison.add_omp();
     EXPECT_LT(comparison.rows().back().metrics.nmse_db, 0);
     EXPECT_LT(comparison.rows().back().metrics.median_nmse_db, -5);
+}
+
+TEST(Comparison, TriesOneLambdaForAllSignalsWhereThereIsNoise) {
+    ThreadPool pool(1);
+    const Problem problem = half_faint_problem(pool);
+    Comparison comparison(problem, pool);
+    comparison.add_lasso(LassoMethod::fista, 100);
+    const ComparisonRow& chosen = comparison.rows().back();
+    EXPECT_EQ(chosen.settings.find("of max"), std::string::npos) << chosen.settings;
+    LassoOptions relative;
+    relative.max_iterations = 100;
+    relative.tolerance = 0;
+    for (const double lambda : {0.003, 0.02, 0.07, 0.15}) {
+        relative.lambda = lambda;
+        const Batch x = solve_lasso(problem.op, problem.test.y, relative, pool).x;
+        EXPECT_LT(chosen.metrics.nmse_db, measure(problem.test.x, x).nmse_db) << lambda;
+    }
 }
 
 TEST(Comparison, AnOracleIsABoundWhereSignalsAreSparse) {
