@@ -60,13 +60,6 @@ void dispatch(const Arguments& words) {
 /// Keys of the configuration and flags in place of the library's fields.
 std::string in_words_of_the_program(const std::string& text) {
     static constexpr std::array flags{
-        study::FieldKey{"AmpOptions::alpha", "--alpha"},
-        study::FieldKey{"AmpOptions::max_iterations", "--iterations"},
-        study::FieldKey{"AmpOptions::noise_std", "--noise-std"},
-        study::FieldKey{"AmpOptions::tolerance", "--tolerance"},
-        study::FieldKey{"BernoulliGaussian::density", "--density"},
-        study::FieldKey{"BernoulliGaussian::variance", "--variance"},
-        study::FieldKey{"OmpOptions::noise_std", "--noise-std"},
         study::FieldKey{"set RunOptions::resume", "add --resume"},
         study::FieldKey{"RunOptions::folder", "--out"},
         study::FieldKey{"set TrainOptions::device = \"cpu\"", "use --device cpu"},

@@ -8,9 +8,16 @@ namespace {
 
 // A row whose text starts with that of another row stands before it.
 constexpr std::array kKeys{
+    FieldKey{"AmpOptions::alpha", "--alpha"},
+    FieldKey{"AmpOptions::damping", "damping"},
+    FieldKey{"AmpOptions::max_iterations", "--iterations"},
+    FieldKey{"AmpOptions::noise_std", "--noise-std"},
+    FieldKey{"AmpOptions::tolerance", "--tolerance"},
     FieldKey{"ArrayProblem::noise_std", "problem.noise_std"},
     FieldKey{"ArrayProblem::test", "problem.test"},
     FieldKey{"ArrayProblem::train", "problem.train"},
+    FieldKey{"BernoulliGaussian::density", "--density"},
+    FieldKey{"BernoulliGaussian::variance", "--variance"},
     FieldKey{"CertificateInput::samples", "--samples"},
     FieldKey{"CertificateInput::signals", "--signals x.npy"},
     FieldKey{"CertificateInput::size", "--size 5"},
@@ -19,6 +26,7 @@ constexpr std::array kKeys{
              "model.architecture = \"unrolled\""},
     FieldKey{"NetworkSpec::layers", "model.layers"},
     FieldKey{"NetworkSpec::update = Update::plain()", "model.update = \"plain\""},
+    FieldKey{"OmpOptions::noise_std", "--noise-std"},
     FieldKey{"PatchSpec::folder", "problem.path"},
     FieldKey{"PatchSpec::per_image", "problem.patches"},
     FieldKey{"PatchSpec::side", "problem.patch"},
