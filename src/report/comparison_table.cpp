@@ -39,15 +39,13 @@ std::string fewer_signals_note(std::span<const ComparisonRow> rows) {
     std::size_t most = 0;
     for (const ComparisonRow& r : rows) most = std::max(most, r.metrics.signals);
     std::string names;
-    std::size_t fewer = 0;
     for (const ComparisonRow& r : rows)
-        if (r.metrics.signals < most) {
-            names += (names.empty() ? "" : "; ") + r.method;
-            fewer = r.metrics.signals;
-        }
+        if (r.metrics.signals < most)
+            names += fmt::format("{}{} ({})", names.empty() ? "" : "; ", r.method,
+                                 grouped(r.metrics.signals));
     if (names.empty()) return {};
-    return fmt::format("Judged by the first {} of {} test signals, to save time: {}.",
-                       grouped(fewer), grouped(most), names);
+    return fmt::format("To save time, judged by the first of the {} test signals only: {}.",
+                       grouped(most), names);
 }
 
 std::string settings_note(std::span<const ComparisonRow> rows) {

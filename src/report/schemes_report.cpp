@@ -130,6 +130,7 @@ std::string schemes_text(const SchemesReport& report) {
                     [](const SchemeRow& row) { return row.ours; }))
         text += "* the PIBiNN: one bit per link, one scale, the problem's own structure\n";
     text += "\n" + table_text(references_table(report), kTitleWidth);
+    if (!report.references_note.empty()) text += report.references_note + "\n";
     if (!report.rows.empty()) text += timing_note(report.rows.front().time) + "\n";
     return text;
 }
@@ -245,6 +246,7 @@ std::string schemes_report(const SchemesReport& report) {
         "of the nmse of single signals. An oracle knows the support, which no method can: "
         "it is a bound.");
     page.table(references_table(report));
+    if (!report.references_note.empty()) page.paragraph(report.references_note);
     page.section("What the bits buy",
                  "Lower and further to the left is better. A mark whose value stands in the legend "
                  "lies off the scale, beyond the border at which it is drawn.");

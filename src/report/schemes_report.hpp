@@ -47,7 +47,8 @@ struct SchemesReport {
     std::vector<std::string> facts;  ///< a few words each
     std::vector<SchemeRow> rows;
     std::vector<ReferenceRow> references;
-    std::string command;  ///< that makes this comparison again
+    std::string references_note = {};  ///< by how many signals they are judged, where not by all
+    std::string command;               ///< that makes this comparison again
     std::string version;
 };
 

@@ -25,17 +25,22 @@ constexpr double kTuningWork = 1.25e7;
 constexpr std::size_t kLeastJudging = 50;
 constexpr double kJudgingWork = 1e11;
 constexpr std::size_t kManyIterations = 100;
+// The same for the multiplications of OMP, which are no products of large matrices. Where a single
+// signal takes some seconds OMP is left out.
+constexpr double kPursuitWork = 5e9, kLongestPursuit = 4e9;
+constexpr double kWidestGram = 2048;
 // Short, since a dozen methods are timed after every training.
 constexpr TimingBudget kBudget{0.02, 1e-3, 3};
 // As shares of max|A^T y|, and in units of what noise is in an entry of A^T y.
 constexpr std::array kLambdas{0.003, 0.006, 0.01, 0.02, 0.04, 0.07, 0.1, 0.15};
 constexpr std::array kNoiseLambdas{0.3, 0.6, 1.0, 1.5, 2.2, 3.0};
 
-Batch copy(ConstBatchView rows) {
-    Batch to(rows.rows, rows.cols);
-    for (std::size_t i = 0; i < rows.rows; ++i)
-        std::copy_n(rows.row(i).begin(), rows.cols, to.row(i).begin());
-    return to;
+DataSet first_pairs(const DataSet& set, std::size_t rows) {
+    rows = std::min(rows, set.x.rows());
+    DataSet first{Batch(rows, set.x.cols()), Batch(rows, set.y.cols())};
+    std::copy_n(set.x.data(), first.x.size(), first.x.data());
+    std::copy_n(set.y.data(), first.y.size(), first.y.data());
+    return first;
 }
 
 /// Links of the whole operator, repetitions included.
@@ -50,6 +55,22 @@ double column_length(const Operator& op) {
     for (const float v : op.values()) energy += double{v} * double{v};
     const Structure& s = op.structure();
     return std::sqrt(energy * static_cast<double>(s.repeat()) / static_cast<double>(s.cols()));
+}
+
+/// Multiplications of one signal's pursuits, about: a column costs n per column before it, and the
+/// products of a block that is too wide for a Gram.
+double pursuit_cost(const Operator& op, const Batch& x) {
+    const Structure& s = op.structure();
+    const double blocks = static_cast<double>(s.parts().size() * s.repeat());
+    const double m = static_cast<double>(s.rows()) / blocks;
+    const double n = static_cast<double>(s.cols()) / blocks;
+    const auto nonzero = static_cast<double>(
+        std::count_if(x.values().begin(), x.values().end(), [](float v) { return v != 0; }));
+    const double support =
+        nonzero / (blocks * static_cast<double>(std::max<std::size_t>(1, x.rows())));
+    const double columns = std::min(m, 1 + 1.5 * support);
+    const double links = links_of(op) / blocks;
+    return blocks * columns * (columns * n + (n > kWidestGram ? links : 0));
 }
 
 std::size_t affordable(double work, double cost, std::size_t least, std::size_t most) {
@@ -77,11 +98,8 @@ std::string told(const AmpOptions& options) {
 }  // namespace
 
 Comparison::Comparison(const Problem& problem, ThreadPool& pool) : problem_(problem), pool_(pool) {
-    const std::size_t rows =
-        std::min(problem_.train.x.rows(),
-                 affordable(kTuningWork, links_of(problem.op), kLeastTuning, kMostTuning));
-    tuning_.x = copy(problem_.train.x.view().row_range(0, rows));
-    tuning_.y = copy(problem_.train.y.view().row_range(0, rows));
+    tuning_ = first_pairs(problem_.train,
+                          affordable(kTuningWork, links_of(problem.op), kLeastTuning, kMostTuning));
     // With noise, explaining the measurements further than the noise goes is fitting noise. How
     // far it goes shows in the training pairs, wherever it came from.
     noise_std_ = noise_deviation(problem_.op, tuning_, pool_);
@@ -146,9 +164,15 @@ void Comparison::add_lasso(LassoMethod method, std::size_t iterations) {
 }
 
 void Comparison::add_omp() {
+    const double cost = pursuit_cost(problem_.op, tuning_.x);
+    if (cost > kLongestPursuit) return;
     const OmpSolver solver(problem_.op, pool_);
-    const OmpOptions options = solver.best_stop(tuning_, noise_std_, pool_).options;
-    add("OMP", reference_bits() + 32, solver_signals_, [&](ConstBatchView y, ThreadPool& pool) {
+    // Tuning follows a pursuit to about twice as many columns.
+    const DataSet tuning = first_pairs(
+        tuning_, affordable(kPursuitWork / 2, 4 * cost, kLeastTuning, tuning_.x.rows()));
+    const OmpOptions options = solver.best_stop(tuning, noise_std_, pool_).options;
+    const std::size_t signals = affordable(kPursuitWork, cost, kLeastJudging, solver_signals_);
+    add("OMP", reference_bits() + 32, signals, [&](ConstBatchView y, ThreadPool& pool) {
         return solver.solve(y, options, pool).x;
     }).settings = told(options);
 }

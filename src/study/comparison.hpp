@@ -28,7 +28,8 @@ public:
     /// The best of a few lambdas, relative to each signal or the same for all, at exactly so many
     /// iterations.
     void add_lasso(LassoMethod method, std::size_t iterations);
-    void add_omp();                  ///< stopped as recovers training signals best
+    /// Stopped as recovers training signals best; left out where one signal takes seconds.
+    void add_omp();
     void add_amp(AmpShrink shrink);  ///< alpha, or the law of the signals, from training signals
     void add_linear();               ///< as fitted, and rounded to int8
     /// Least squares on the support of the test signals, which no method knows: a bound. Only where

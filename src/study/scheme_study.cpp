@@ -116,14 +116,13 @@ struct References {
             all.emplace_back(*problems[i], pool);
             all.back().add_references(layers);
         }
-        for (std::size_t e = 0; e < first.rows().size(); ++e) {
-            const ComparisonRow& row = first.rows()[e];
+        for (const ComparisonRow& row : first.rows()) {
+            // Signals of another seed may be too full for a bound, or for OMP.
             const auto over = [&](double Metrics::*figure) {
                 std::vector<double> values;
-                // Signals of another seed may be too full for a bound.
                 for (const Comparison& comparison : all)
-                    if (e < comparison.rows().size())
-                        values.push_back(comparison.rows()[e].metrics.*figure);
+                    for (const ComparisonRow& other : comparison.rows())
+                        if (other.method == row.method) values.push_back(other.metrics.*figure);
                 return spread(values);
             };
             rows.push_back({row.method, over(&Metrics::nmse_db), row.time, row.stored_bits,
@@ -284,6 +283,7 @@ SchemeResult compare_schemes(const SchemeStudy& study, const Config& config,
     report.problem = problem_line(config, *problems.front());
     report.facts = facts_of(any.config, *problems.front(), any.train);
     report.references = references.rows;
+    report.references_note = fewer_signals_note(references.first.rows());
     report.rows = train_all(candidates, problems, references, progress, pool);
     report.command = study.command + " --out DIR";
     report.version = version();

@@ -71,7 +71,7 @@ TEST(ComparisonTable, SaysWhoWasJudgedByFewerSignals) {
     rows[0].metrics.signals = 250;
     rows[0].time.batch = 250;
     EXPECT_EQ(fewer_signals_note(rows),
-              "Judged by the first 250 of 1,000 test signals, to save time: OMP.");
+              "To save time, judged by the first of the 1,000 test signals only: OMP (250).");
     const std::string text = comparison_text(rows);
     EXPECT_TRUE(contains(text, fewer_signals_note(rows))) << text;
     EXPECT_TRUE(contains(text, "per signal of 1000 signals")) << text;

@@ -70,6 +70,14 @@ TEST(SchemesReport, ABoundHasErrorsButNeitherTimesNorBitsNorAPlaceInTheFigure) {
         << schemes_csv(report);
 }
 
+TEST(SchemesReport, SaysBelowTheReferencesByHowManySignalsTheyAreJudged) {
+    SchemesReport report = three_networks();
+    EXPECT_FALSE(contains(schemes_text(report), "Judged by"));
+    report.references_note = "Judged by the first 50 of 500 test signals: OMP.";
+    EXPECT_EQ(count(schemes_text(report), report.references_note + "\n"), 1u);
+    EXPECT_EQ(count(schemes_report(report), report.references_note), 1u);
+}
+
 TEST(SchemesReport, TablesShowMedians) {
     SchemesReport report = three_networks();
     report.rows[0].test_median_nmse_db = {-23.45, 0, 1};

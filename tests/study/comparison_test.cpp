@@ -124,6 +124,22 @@ TEST(Comparison, ReferencesAreThoseAnExpertAsksFor) {
                            "linear MMSE, int8", "oracle: knows the support"}));
 }
 
+TEST(Comparison, OmpIsLeftOutWhereASignalTakesSeconds) {
+    ThreadPool pool(1);
+    // Every entry of a blur of 3000 samples: up to 3000 columns per signal.
+    Matrix<float> band(3000, 3000);
+    for (std::size_t i = 0; i < 3000; ++i) band(i, i) = 1;
+    Problem problem;
+    problem.op = Operator::from_sparse(band);
+    problem.train.x = Batch(2, 3000);
+    for (float& v : problem.train.x.values()) v = 1;
+    problem.train.y = problem.train.x;
+    problem.test = problem.train;
+    Comparison comparison(problem, pool);
+    comparison.add_omp();
+    EXPECT_TRUE(comparison.rows().empty());
+}
+
 TEST(Comparison, SolversAreJudgedByFewerSignalsOnLargeOperators) {
     const auto judging = [](const Structure& structure, std::size_t test) {
         const Operator op(structure, AlignedBuffer<float>(structure.links(), 1.0F));
