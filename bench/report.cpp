@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/machine.hpp"
+#include "core/recovery_time.hpp"
 #include "core/table.hpp"
 #include "pibinn/error.hpp"
 #include "study/timing.hpp"
@@ -25,8 +26,8 @@ struct Unit {
 };
 
 Unit unit_of(const std::string& name) {
-    if (name == "latency") return {"latency", study::kLatencyHeading, "us", 1};
-    if (name == "throughput") return {"throughput", study::kBatchTimeHeading, "us", 1};
+    if (name == "latency") return {"latency", kLatencyHeading, "us", 1};
+    if (name == "throughput") return {"throughput", kBatchTimeHeading, "us", 1};
     if (name == "train") return {"train", "training, ms per epoch", "ms", 1000};
     fail_usage(fmt::format("no bench '{}'", name), "choose latency, throughput or train");
 }
