@@ -26,8 +26,20 @@ struct Disturbance {
 void disturb(const Disturbance& disturbance, BatchView x, std::uint64_t seed, Purpose purpose,
              std::uint64_t first, ThreadPool& pool);
 
+/// Noise relative to each signal: the ratio of the energies of A x and of the noise is drawn
+/// uniformly, in dB, between the two.
+struct SnrRange {
+    double least_db = 0;
+    double most_db = 0;
+
+    bool operator==(const SnrRange&) const = default;
+};
+
 /// Adds N(0, noise_std^2) to every entry, row i from the stream (seed, purpose, first + i).
 void add_noise(BatchView y, double noise_std, std::uint64_t seed, Purpose purpose, ThreadPool& pool,
                std::uint64_t first = 0);
+/// The same, of a deviation that is the root mean square of the row times 10^(-snr / 20).
+void add_noise(BatchView y, const SnrRange& snr_db, std::uint64_t seed, Purpose purpose,
+               ThreadPool& pool, std::uint64_t first = 0);
 
 }  // namespace pibinn

@@ -22,19 +22,23 @@ struct DataSet {
 
 /// Which changes of a signal are known to give another signal of the same kind.
 enum class Invariance {
-    none,   ///< nobody knows
-    signs,  ///< the sign of any entry
-    shifts  ///< signs, and cyclic shifts of the whole signal
+    none,    ///< nobody knows
+    signs,   ///< the sign of any entry
+    places,  ///< cyclic shifts of the whole signal
+    shifts   ///< both
 };
 
 /// What the choice of a training depends on beside the numbers themselves.
 struct ProblemTraits {
     Invariance invariance = Invariance::none;
-    bool given_measurements = false;  ///< y came with x, so that new signals cannot be measured
-    bool disturbed = false;           ///< there is noise, or there are artefacts, to draw anew
-    bool sparse = true;               ///< false for coefficients of pictures and recordings
-    bool patches = false;             ///< signals are square patches of pictures
-    std::string basis = "identity";   ///< x holds coefficients in this basis
+    bool given_measurements = false;  ///< y came with x
+    /// A new signal can be measured: y is drawn, or what came with x is A x and some noise.
+    bool measurable = true;
+    bool own_signals = false;        ///< arrays of a user, of which nothing else is known
+    bool disturbed = false;          ///< there is noise, or there are artefacts, to draw anew
+    bool sparse = true;              ///< false for coefficients of pictures and recordings
+    bool patches = false;            ///< signals are square patches of pictures
+    std::string basis = "identity";  ///< x holds coefficients in this basis
 
     bool operator==(const ProblemTraits&) const = default;
 };
@@ -46,15 +50,26 @@ struct Problem {
     Operator op;
     DataSet train;
     DataSet test;
-    double noise_std = 0;  ///< of the measurements
+    double noise_std = 0;            ///< of the measurements
+    std::optional<SnrRange> snr_db;  ///< of the measurements, instead of noise_std
     Disturbance train_disturbance;
     Disturbance test_disturbance;
     SignalDomain domain;  ///< what the rows of x are coefficients of
     Invariance invariance = Invariance::none;
     bool given_measurements = false;
+    bool own_signals = false;
     bool sparse = true;
+    /// y - A x of given training pairs, one per row: the noise of signals that are measured anew.
+    Batch train_residual;
+    /// The share of the energy of given training measurements that A x does not explain.
+    double unexplained = 0;
+    /// Typical size of an entry of x that is not zero, and of a column of A, where whoever made
+    /// the problem knows them; otherwise they are measured. Training divides by both.
+    std::optional<double> signal_size, column_norm;
     std::string protocol;            ///< how real signals became this problem, in words
+    std::string exchangeability;     ///< why `invariance` is what it is, where signals were judged
     std::vector<std::string> notes;  ///< what its maker should be told
+    std::vector<std::string> warnings;  ///< what its maker should mend
 
     /// The problem of a user's own operator and signals, as the program makes it of array files.
     static Problem from_arrays(const ArrayProblem& arrays);
@@ -71,6 +86,7 @@ struct ArrayProblem {
     std::optional<std::size_t> train = {};  ///< rows to train on; unless given, four fifths
     std::optional<std::size_t> test = {};   ///< rows to test on; unless given, the rest
     double noise_std = 0;                   ///< of the measurements that the operator makes
+    std::optional<SnrRange> snr_db = {};    ///< of the same, instead of noise_std
     Basis basis = {};                       ///< in which x is sparse; the operator measures x
     std::uint64_t seed = 1;
     std::string x_name = "x", y_name = "y", basis_name = "its matrix";  ///< in errors
@@ -78,8 +94,14 @@ struct ArrayProblem {
 
 enum class Split { train, test };
 
+/// Beyond this share of energy, what A x does not explain of given measurements is no noise of
+/// theirs: 6 dB.
+inline constexpr double kMostUnexplained = 0.25;
+
 /// y = A (x + disturbance) + noise for training or test signals of a problem, given or new. Row i
-/// draws from the streams of index first + i: the data sets themselves are those from 0 on.
+/// draws from the streams of index first + i: the data sets themselves are those from 0 on. Where
+/// measurements were given, their residuals are the noise: that of pair first + i modulo the pairs,
+/// with a random sign.
 void sense(const Problem& problem, Split split, ConstBatchView x, BatchView y, std::uint64_t seed,
            std::uint64_t first, ThreadPool& pool);
 /// Refuses a set of zero signals alone: nmse divides by their norms. `where` they came from.

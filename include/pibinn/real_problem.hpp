@@ -42,7 +42,8 @@ struct RealSignals {
     double least_snr_db = 0, most_snr_db = 0;
     double noise_std = 0;
     NoisePlace noise_place = NoisePlace::signals;
-    std::string where;  ///< for errors
+    std::optional<SnrRange> snr_db;  ///< of the measurements, instead of noise_std
+    std::string where;               ///< for errors
 };
 
 /// Fits the domain to the training signals, turns signals into coefficients and senses them.

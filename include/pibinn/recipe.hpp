@@ -31,7 +31,9 @@ enum class Augment {
     noise,  ///< the same signals, measured with fresh noise and artefacts
     shift,  ///< the same, and each signal shifted cyclically in time, whatever its basis
     flip,   ///< as noise, and each signal turned around in time, or each patch mirrored, by chance
-    mix     ///< as flip, and by chance cos(t) x + sin(t) x' with another signal x', of x's energy
+    mix,    ///< as flip, and by chance cos(t) x + sin(t) x' with another signal x', of x's energy
+    negate  ///< (x, y) or (-x, -y), which needs no new measurement; odd networks learn nothing of
+            ///< it
 };
 
 enum class LossKind { squared, norm, nmse };

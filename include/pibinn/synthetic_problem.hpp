@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct SyntheticSpec {
     std::size_t train = 4000;
     std::size_t test = 1000;
     double noise_std = 0;
+    std::optional<SnrRange> snr_db;  ///< of the measurements, instead of noise_std
 };
 
 Problem make_synthetic(const SyntheticSpec& spec, std::uint64_t seed, ThreadPool& pool);

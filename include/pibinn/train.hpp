@@ -43,6 +43,8 @@ struct TrainResult {
     Model model;
     bool finished = true;  ///< false when the progress sink asked to stop: the checkpoint is there
     Metrics train, test;
+    Augment augment = Augment::none;
+    std::vector<std::string> warnings;  ///< what speaks against using the model as it is
     std::vector<double> train_nmse_db_per_layer, test_nmse_db_per_layer;
     std::vector<EpochRecord> history;
     std::vector<std::pair<std::string, double>> seconds;  ///< per stage
@@ -74,8 +76,13 @@ TrainResult train(const Problem& problem, const NetworkSpec& spec = {},
 /// the number of threads, and however often it was interrupted and resumed.
 TrainResult train(const TrainJob& job, ThreadPool& pool, const ProgressSink& progress = {});
 
-/// The batch when nobody asked for one: 250 signals, where each repetition of a `repeated` operator
-/// counts as one, but no more than the rows that are trained on.
+/// What a user should hear about a training: measurements that the operator does not explain, a
+/// result that is worse than the zero estimate, a gap of more than 2 dB to the training signals.
+std::vector<std::string> training_warnings(const Problem& problem, const TrainResult& result);
+
+/// The batch when nobody asked for one: 250 signals, or an eighth of the rows that are trained on
+/// where these are few, but at least 25, and no more than there are. Each repetition of a
+/// `repeated` operator counts as a signal.
 std::size_t usual_batch(const Problem& problem, const Recipe& recipe);
 
 /// A short hash of operator, signals and measurements, kept in models and checkpoints.

@@ -81,7 +81,7 @@ void run_demo(const Arguments& arguments) {
         "The trained model stores {} bits by the paper's count, {} bits with operator and "
         "scales.\nWritten: {}\n         {}\nLook at: {}\n",
         model_lines(first.result.model), problem.test.x.rows(), problem.op.cols(),
-        problem.op.rows(), problem.noise_std > 0 ? "with" : "without", comparison.text(),
+        problem.op.rows(), problem.traits().disturbed ? "with" : "without", comparison.text(),
         grouped(bits.paper), grouped(bits.total), (out / "model.safetensors").string(),
         (out / "summary.json").string(), (out / "report.html").string()));
     console.result(summary);

@@ -62,7 +62,6 @@ std::string in_words_of_the_program(const std::string& text) {
     static constexpr std::array flags{
         study::FieldKey{"set RunOptions::resume", "add --resume"},
         study::FieldKey{"RunOptions::folder", "--out"},
-        study::FieldKey{"set TrainOptions::device = \"cpu\"", "use --device cpu"},
         study::FieldKey{"TrainJob::folder", "--out"},
         study::FieldKey{"TrainJob::resume", "--resume"}};
     return study::replace_fields(study::with_keys(text), flags);

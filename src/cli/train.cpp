@@ -66,7 +66,7 @@ void run_train(const Arguments& arguments) {
         summary.contains("test_psnr_db")
             ? fmt::format(", test PSNR {:.2f} dB", summary["test_psnr_db"].get<double>())
             : "",
-        alpha_warning(seeds), bits_table(first.result.model), comparison.text(), written(run)));
+        data_lines(seeds), bits_table(first.result.model), comparison.text(), written(run)));
     console.result(summary);
 }
 

@@ -22,4 +22,13 @@ std::vector<study::SeedRun> run_training(const study::TrainingRun& run, Console&
     return std::move(trained.seeds);
 }
 
+std::string data_lines(const std::vector<study::SeedRun>& seeds) {
+    std::string lines;
+    if (const std::string& found = seeds.front().problem->exchangeability; !found.empty())
+        lines += fmt::format("{} (augment {})\n", found, to_string(seeds.front().result.augment));
+    for (const std::string& warning : study::warnings_of(seeds))
+        lines += fmt::format("warning: {}\n", warning);
+    return lines;
+}
+
 }  // namespace pibinn::cli

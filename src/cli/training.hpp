@@ -12,4 +12,8 @@ namespace pibinn::cli {
 std::vector<study::SeedRun> run_training(const study::TrainingRun& run, Console& console,
                                          ThreadPool& pool);
 
+/// What the signals of a user were found to be and how they were therefore augmented, and a line
+/// for each warning of a run.
+std::string data_lines(const std::vector<study::SeedRun>& seeds);
+
 }  // namespace pibinn::cli

@@ -5,6 +5,7 @@
 #include "pibinn/error.hpp"
 #include "pibinn/problem.hpp"
 #include "pibinn/real_problem.hpp"
+#include "problem/find_invariance.hpp"
 
 namespace pibinn {
 
@@ -53,6 +54,28 @@ void require_rows(const Batch& rows, std::size_t cols, const char* noun, const s
             "every row must fit the operator");
 }
 
+/// How far the operator explains measurements that came with their signals.
+void explain_measurements(Problem& problem, const ArrayProblem& arrays, ThreadPool& pool) {
+    Batch residual = problem.op.apply(problem.train.x, pool);
+    double unexplained = 0, all = 0;
+    for (std::size_t i = 0; i < residual.size(); ++i) {
+        const float y = problem.train.y.values()[i];
+        float& r = residual.values()[i];
+        r = y - r;
+        unexplained += double{r} * r;
+        all += double{y} * y;
+    }
+    problem.unexplained = all > 0 ? unexplained / all : 1;
+    if (problem.unexplained <= kMostUnexplained) {
+        problem.train_residual = std::move(residual);
+        return;
+    }
+    problem.warnings.push_back(fmt::format(
+        "'{}' is not close to A x: the operator leaves {:.0f} % of its energy unexplained; check "
+        "that row i of the measurements belongs to row i of '{}', and the unit of the operator",
+        arrays.y_name, 100 * problem.unexplained, arrays.x_name));
+}
+
 }  // namespace
 
 Problem Problem::from_arrays(const ArrayProblem& arrays) {
@@ -63,7 +86,13 @@ Problem Problem::from_arrays(const ArrayProblem& arrays) {
 Problem Problem::from_arrays(const ArrayProblem& arrays, ThreadPool& pool) {
     require_rows(arrays.x, arrays.op.cols(), "signal entries", arrays.x_name);
     const bool measured = arrays.y.rows() > 0 || arrays.y.cols() > 0;
+    if (arrays.noise_std > 0 && arrays.snr_db)
+        fail_usage("ArrayProblem::noise_std and ArrayProblem::snr_db are both given",
+                   "say the noise in one of the two ways");
     if (measured) {
+        if (arrays.snr_db)
+            fail_usage("ArrayProblem::snr_db would add noise to measurements that are given",
+                       "remove snr_db, or y to let the operator measure");
         if (arrays.noise_std > 0)
             fail_usage("ArrayProblem::noise_std would be added to measurements that are given",
                        "remove noise_std, or y to let the operator measure");
@@ -76,7 +105,9 @@ Problem Problem::from_arrays(const ArrayProblem& arrays, ThreadPool& pool) {
     Problem problem;
     problem.op = arrays.op;
     problem.noise_std = arrays.noise_std;
+    problem.snr_db = arrays.snr_db;
     problem.given_measurements = measured;
+    problem.own_signals = true;
     problem.domain.basis = arrays.basis;
     const RowSplit split = split_rows(arrays);
     const auto set_signals = [&](const Batch& x) {
@@ -99,8 +130,14 @@ Problem Problem::from_arrays(const ArrayProblem& arrays, ThreadPool& pool) {
     if (measured) {
         problem.train.y = copy_rows(arrays.y, 0, split.train);
         problem.test.y = copy_rows(arrays.y, split.train, split.test);
+        explain_measurements(problem, arrays, pool);
     } else {
         measure_sets(problem, arrays.seed, pool);
+    }
+    if (problem.domain.plain()) {
+        const FoundInvariance found = find_invariance(problem.train.x);
+        problem.invariance = found.invariance;
+        problem.exchangeability = found.why;
     }
     return problem;
 }

@@ -1,5 +1,6 @@
 #include "pibinn/disturbance.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -59,6 +60,27 @@ void add_noise(BatchView y, double noise_std, std::uint64_t seed, Purpose purpos
         for (std::size_t i = begin; i < end; ++i) {
             Stream stream(seed, purpose, first + i);
             for (float& v : y.row(i)) v += static_cast<float>(noise_std * stream.normal());
+        }
+    });
+}
+
+void add_noise(BatchView y, const SnrRange& snr_db, std::uint64_t seed, Purpose purpose,
+               ThreadPool& pool, std::uint64_t first) {
+    if (!(snr_db.least_db <= snr_db.most_db && std::isfinite(snr_db.least_db) &&
+          std::isfinite(snr_db.most_db)))
+        fail_usage(fmt::format("a signal-to-noise ratio from {} to {} dB is no range",
+                               snr_db.least_db, snr_db.most_db),
+                   "give the lower number first");
+    pool.run_chunks(y.rows, kRowsPerTask, [&](std::size_t, std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+            Stream stream(seed, purpose, first + i);
+            const auto row = y.row(i);
+            const double ratio_db =
+                snr_db.least_db + (snr_db.most_db - snr_db.least_db) * stream.uniform();
+            const double power =
+                energy(row) / static_cast<double>(std::max<std::size_t>(1, row.size()));
+            const double noise_std = std::sqrt(power) * std::pow(10.0, -ratio_db / 20);
+            for (float& v : row) v += static_cast<float>(noise_std * stream.normal());
         }
     });
 }

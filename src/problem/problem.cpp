@@ -8,9 +8,34 @@
 
 namespace pibinn {
 
+namespace {
+
+void add_residual(const Batch& residual, BatchView y, std::uint64_t seed, std::uint64_t first,
+                  ThreadPool& pool) {
+    pool.run_chunks(y.rows, 64, [&](std::size_t, std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+            const float sign =
+                Stream(seed, Purpose::train_noise, first + i).bernoulli(0.5) ? 1.0F : -1.0F;
+            const auto own = residual.row((first + i) % residual.rows());
+            const auto row = y.row(i);
+            for (std::size_t j = 0; j < row.size(); ++j) row[j] += sign * own[j];
+        }
+    });
+}
+
+}  // namespace
+
 ProblemTraits Problem::traits() const {
-    return {invariance, given_measurements, noise_std > 0 || !train_disturbance.none(),
-            sparse,     domain.patch > 0,   std::string(to_string(domain.basis.kind()))};
+    ProblemTraits traits;
+    traits.invariance = invariance;
+    traits.given_measurements = given_measurements;
+    traits.measurable = !given_measurements || unexplained <= kMostUnexplained;
+    traits.own_signals = own_signals;
+    traits.disturbed = noise_std > 0 || snr_db || !train_disturbance.none();
+    traits.sparse = sparse;
+    traits.patches = domain.patch > 0;
+    traits.basis = to_string(domain.basis.kind());
+    return traits;
 }
 
 void sense(const Problem& problem, Split split, ConstBatchView x, BatchView y, std::uint64_t seed,
@@ -27,8 +52,13 @@ void sense(const Problem& problem, Split split, ConstBatchView x, BatchView y, s
                 train ? Purpose::train_disturbance : Purpose::test_disturbance, first, pool);
         problem.op.apply(disturbed, y, pool);
     }
-    add_noise(y, problem.noise_std, seed, train ? Purpose::train_noise : Purpose::test_noise, pool,
-              first);
+    const Purpose purpose = train ? Purpose::train_noise : Purpose::test_noise;
+    if (train && problem.train_residual.rows() > 0)
+        add_residual(problem.train_residual, y, seed, first, pool);
+    else if (problem.snr_db)
+        add_noise(y, *problem.snr_db, seed, purpose, pool, first);
+    else
+        add_noise(y, problem.noise_std, seed, purpose, pool, first);
 }
 
 void require_some_signals(const Problem& problem, std::string_view where) {

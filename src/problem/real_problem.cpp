@@ -100,6 +100,8 @@ Problem make_real(const RealSignals& signals, SignalDomain domain, const Sensing
         artefact_coefficients(signals.test_artefacts, signals, domain, pool);
     problem.domain = std::move(domain);
     problem.sparse = false;
+    problem.snr_db = signals.snr_db;
+    if (!sensing.given) problem.column_norm = 1;
     require_some_signals(problem, signals.where);
     measure_sets(problem, seed, pool);
     return problem;

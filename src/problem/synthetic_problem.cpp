@@ -27,8 +27,10 @@ Structure structure_of(const SyntheticSpec& spec, std::uint64_t seed) {
 }  // namespace
 
 Problem make_synthetic(const SyntheticSpec& spec, std::uint64_t seed, ThreadPool& pool) {
-    return make_synthetic(spec, Operator::random(structure_of(spec, seed), spec.ensemble, seed),
-                          seed, pool);
+    Problem problem = make_synthetic(
+        spec, Operator::random(structure_of(spec, seed), spec.ensemble, seed), seed, pool);
+    problem.column_norm = 1;
+    return problem;
 }
 
 Problem make_synthetic(const SyntheticSpec& spec, Operator op, std::uint64_t seed,
@@ -36,6 +38,8 @@ Problem make_synthetic(const SyntheticSpec& spec, Operator op, std::uint64_t see
     Problem problem;
     problem.op = std::move(op);
     problem.noise_std = spec.noise_std;
+    problem.snr_db = spec.snr_db;
+    problem.signal_size = 1;
     problem.invariance = spec.prior.support.empty() ? Invariance::shifts : Invariance::signs;
     problem.train.x =
         draw_signals(spec.prior, spec.train, problem.op.cols(), seed, Purpose::train_signals, pool);

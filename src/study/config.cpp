@@ -333,7 +333,9 @@ ProblemTraits traits_of(const ProblemConfig& problem) {
         traits.invariance =
             problem.spec.prior.support.empty() ? Invariance::shifts : Invariance::signs;
     traits.given_measurements = arrays && !problem.y_file.empty();
-    traits.disturbed = synthetic || arrays
+    traits.own_signals = arrays;
+    traits.disturbed = problem.spec.snr_db ? true
+                       : synthetic || arrays
                            ? problem.spec.noise_std > 0
                            : *problem.real.noise_std > 0 || problem.real.artefact != "none";
     traits.sparse = synthetic || arrays;

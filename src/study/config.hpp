@@ -34,7 +34,8 @@ struct ProblemConfig {
     std::vector<std::string> files() const;
 };
 
-/// What is known of the problem before its signals are read: equal to Problem::traits() of it.
+/// What is known of the problem before its signals are read: equal to Problem::traits() of it, but
+/// for what only the numbers of arrays tell (invariance and measurable).
 ProblemTraits traits_of(const ProblemConfig& problem);
 
 struct Config {

@@ -56,15 +56,18 @@ void set_artefact(const Value& value, RealConfig& real) {
 
 void set_snr(const Value& value, RealConfig& real) {
     if (!value.node().is_array()) {
-        real.least_snr_db = real.most_snr_db = value.number(-kLargestSnr, kLargestSnr);
+        const double db = value.number(-kLargestSnr, kLargestSnr);
+        real.snr_db = {db, db};
         return;
     }
     const toml::array& range = *value.node().as_array();
     if (range.size() != 2)
         value.fail("expected a number or two", "write snr_db = 20 or snr_db = [5, 20]");
-    real.least_snr_db = Value(value.key(), range[0]).number(-kLargestSnr, kLargestSnr);
-    real.most_snr_db = Value(value.key(), range[1]).number(-kLargestSnr, kLargestSnr);
-    if (real.least_snr_db > real.most_snr_db)
+    const auto side = [&](std::size_t i) {
+        return Value(value.key(), range[i]).number(-kLargestSnr, kLargestSnr);
+    };
+    real.snr_db = {side(0), side(1)};
+    if (real.snr_db->least_db > real.snr_db->most_db)
         value.fail("the range is upside down", "write the lower number first");
 }
 
@@ -91,13 +94,24 @@ void require_split_of_kind(const Value& value, ProblemKind kind) {
         value.fail(fmt::format("segments are not split by {}", word), "use recording or row");
 }
 
+/// Segments are contaminated by what is named, and in a folder by its eye movements unless told
+/// otherwise.
+bool has_artefact(const ProblemConfig& problem) {
+    const RealConfig& real = problem.real;
+    if (problem.kind != ProblemKind::signals || real.artefact == "none") return false;
+    return !real.artefact.empty() || !real.path.empty();
+}
+
 /// Keys that this kind looks at, but not beside the others that are set.
 void require_effect(const Value& value, std::string_view key, const ProblemConfig& problem) {
     const RealConfig& real = problem.real;
-    const bool no_artefact =
-        real.artefact == "none" || (real.artefact.empty() && real.path.empty());
-    if ((key == "snr_db" || key == "artefact_ids") && no_artefact)
+    if (key == "artefact_ids" && !has_artefact(problem))
         value.fail("there is no artefact", "remove it, or set problem.artefact to a file");
+    if (key == "snr_db" && real.noise_std && !has_artefact(problem))
+        value.fail("noise_std is given too", "say the noise in one of the two ways");
+    if (key == "snr_db" && !problem.y_file.empty())
+        value.fail("it would add noise to measurements that are given",
+                   "remove it, or y to let the operator measure");
     const StructureKind structure = problem.spec.structure;
     if (key == "repeat" && problem.kind != ProblemKind::synthetic &&
         (structure == StructureKind::dense || structure == StructureKind::mask))
@@ -143,8 +157,10 @@ std::vector<ConfigKey> real_keys(RealConfig& real) {
         {"artefact_ids", "", "\"artefact_ids.npy\"",
          "array file that says which recording each artefact is of",
          [&](const Value& v) { real.artefact_ids = v.path(); }, signals},
-        {"snr_db", "", "20", "signal to artefact in dB, or [least, most]; 20 by default",
-         [&](const Value& v) { set_snr(v, real); }, signals},
+        {"snr_db", "", "20",
+         "measurement to noise in dB, or [least, most], instead of noise_std; with an artefact, "
+         "signal to artefact, 20 by default",
+         [&](const Value& v) { set_snr(v, real); }},
     };
 }
 
@@ -170,6 +186,7 @@ void require_key_of_kind(const ProblemConfig& problem, const ConfigValue& value,
 void settle_real(ProblemConfig& problem) {
     RealConfig& real = problem.real;
     const bool images = problem.kind == ProblemKind::images;
+    if (!has_artefact(problem)) problem.spec.snr_db = real.snr_db;
     if (!images && problem.kind != ProblemKind::signals) {
         if (real.basis.empty()) real.basis = "identity";
         return;
@@ -184,7 +201,7 @@ void settle_real(ProblemConfig& problem) {
     if (real.basis.empty()) real.basis = images ? "dct2" : "dct";
     if (!real.normalize) real.normalize = Normalize::zscore;
     // The paper's noise; segments have their artefacts instead.
-    if (!real.noise_std) real.noise_std = images ? 0.05 : 0.0;
+    if (!real.noise_std) real.noise_std = images && !real.snr_db ? 0.05 : 0.0;
     if (real.artefact.empty()) real.artefact = images || real.path.empty() ? "none" : "eog";
     problem.spec.repeat = real.repeat.value_or(2);
 }

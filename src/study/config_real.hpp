@@ -27,7 +27,7 @@ struct RealConfig {
     std::size_t patch = 8;                    ///< side, of images
     std::size_t patches = 25;                 ///< an image
     std::string ids, artefact, artefact_ids;  ///< of signals
-    double least_snr_db = 20, most_snr_db = 20;
+    std::optional<SnrRange> snr_db;           ///< of the measurements, or of the artefact
 };
 
 /// The keys of [problem] that only real signals have.

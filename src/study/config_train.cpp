@@ -185,20 +185,28 @@ std::vector<ConfigKey> train_keys(TrainConfig& config, const ProblemConfig& prob
         {"seeds", "1", "", "trainings of seed, seed + 1, ..., side by side",
          [&](const Value& v) { config.seeds = v.whole(1, 10000); }},
         {"batch", "", "250",
-         "signals per step; by default 250, shared out over the blocks of \"repeated\", and at "
-         "most "
-         "the training set",
+         "signals per step; by default 250, or an eighth of a training set of fewer than 2000 but "
+         "at least 25; shared out over the blocks of \"repeated\"",
          [&](const Value& v) { recipe.batch = v.whole(1); }},
         {"loss", "\"squared\"", "",
          "\"squared\", \"norm\", or \"nmse\": each signal relative to its energy",
          [&](const Value& v) { recipe.loss = v.word(parse_loss); }},
         {"augment", "", "\"roll\"",
          "new signals every epoch: \"none\", \"signs\", \"roll\" (signs and shifts), "
-         "\"noise\", \"shift\" (in time), \"flip\", \"mix\"; by default what the problem allows",
-         [&](const Value& v) { set_augment(v, problem, recipe); }},
+         "\"noise\", \"shift\" (in time), \"flip\", \"mix\", \"negate\"; by default what the "
+         "problem "
+         "and its signals allow",
+         [&](const Value& v) {
+             set_augment(v, problem, recipe);
+             config.own_augment = true;
+         }},
         {"validation", "0.0", "",
-         "share of the training set kept back; each stage ends with the epoch best on it",
-         [&](const Value& v) { recipe.validation = v.number(0, 0.5); }},
+         "share of the training set kept back; each stage ends with the epoch best on it; 0.1 for "
+         "20 or more signals of arrays",
+         [&](const Value& v) {
+             recipe.validation = v.number(0, 0.5);
+             config.own_validation = true;
+         }},
         {"theta", "0.1", "", "thresholds at the start",
          [&](const Value& v) { recipe.theta = v.number(0, kInfinity); }},
         {"ramp", "0.0", "",
@@ -255,6 +263,14 @@ TrainConfig read_train_config(const ConfigDocument& document, Config& whole, boo
         }
     config.recipe.validate(spec);
     return config;
+}
+
+Recipe fitted_recipe(const TrainConfig& config, const NetworkSpec& spec, const Problem& problem) {
+    Recipe recipe = config.recipe;
+    const Recipe usual = recipe_for(problem, spec, recipe.name);
+    if (!config.own_augment) recipe.augment = usual.augment;
+    if (!config.own_validation) recipe.validation = usual.validation;
+    return recipe;
 }
 
 void visit_train_keys(const std::function<void(std::string_view, const ConfigKey&)>& visit) {

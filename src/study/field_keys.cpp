@@ -14,6 +14,7 @@ constexpr std::array kKeys{
     FieldKey{"AmpOptions::noise_std", "--noise-std"},
     FieldKey{"AmpOptions::tolerance", "--tolerance"},
     FieldKey{"ArrayProblem::noise_std", "problem.noise_std"},
+    FieldKey{"ArrayProblem::snr_db", "problem.snr_db"},
     FieldKey{"ArrayProblem::test", "problem.test"},
     FieldKey{"ArrayProblem::train", "problem.train"},
     FieldKey{"BernoulliGaussian::density", "--density"},
@@ -50,6 +51,7 @@ constexpr std::array kKeys{
     FieldKey{"SignalDomain::normalize = Normalize::none", "problem.normalize = \"none\""},
     FieldKey{"SparsePrior::support", "problem.support"},
     FieldKey{"Stage::alpha", "the key 'alpha' of a stage"},
+    FieldKey{"set TrainOptions::device = \"cpu\"", "use --device cpu"},
 };
 
 }  // namespace

@@ -43,8 +43,10 @@ std::string sensing_text(const ProblemConfig& problem, const Problem& made) {
 
 /// What patches and segments have in common. `Sets` holds the signals of both sides.
 template <class Sets>
-RealSignals signals_of(Sets& sets, const RealConfig& real, std::string where) {
+RealSignals signals_of(Sets& sets, const ProblemConfig& problem, std::string where) {
+    const RealConfig& real = problem.real;
     RealSignals signals;
+    signals.snr_db = problem.spec.snr_db;
     signals.train = std::move(sets.train);
     signals.test = std::move(sets.test);
     signals.noise_std = *real.noise_std;
@@ -53,7 +55,10 @@ RealSignals signals_of(Sets& sets, const RealConfig& real, std::string where) {
     return signals;
 }
 
-std::string noise_text(const RealConfig& real) {
+std::string noise_text(const ProblemConfig& problem) {
+    const RealConfig& real = problem.real;
+    if (problem.spec.snr_db)
+        return fmt::format("noise at {} on the measurements", decibels(*problem.spec.snr_db));
     if (*real.noise_std == 0) return "no noise";
     return fmt::format("noise of deviation {} on the {}{}", *real.noise_std,
                        to_string(real.noise_place),
@@ -94,14 +99,14 @@ Problem load_images(const Config& config, ThreadPool& pool) {
     domain.basis = load_basis(real, spec.side * spec.side);
     domain.patch = spec.side;
     domain.normalize = *real.normalize;
-    const RealSignals signals = signals_of(set, real, real.path);
+    const RealSignals signals = signals_of(set, source, real.path);
     Problem problem = make_real(signals, std::move(domain), sensing_of(source), config.seed, pool);
     problem.protocol = fmt::format(
         "{} random {} x {} patches of {} pictures to train on, {} of {} to test, {}; {}; {}",
         problem.train.x.rows(), spec.side, spec.side, set.train_images, problem.test.x.rows(),
         set.test_images,
         spec.split_by_image ? "no picture on both sides" : "the same pictures on both sides",
-        noise_text(real), sensing_text(source, problem));
+        noise_text(source), sensing_text(source, problem));
     if (!set.skipped.empty()) problem.notes.push_back(skipped_note(set.skipped, real.path));
     return problem;
 }
@@ -121,11 +126,12 @@ Problem load_signals(const Config& config, ThreadPool& pool) {
     spec.split_by_recording = real.split_apart.value_or(!spec.clean_ids.empty());
     SegmentSet set = read_segments(spec, config.seed);
 
-    RealSignals signals = signals_of(set, real, spec.clean);
+    RealSignals signals = signals_of(set, source, spec.clean);
     signals.train_artefacts = std::move(set.train_artefacts);
     signals.test_artefacts = std::move(set.test_artefacts);
-    signals.least_snr_db = real.least_snr_db;
-    signals.most_snr_db = real.most_snr_db;
+    const SnrRange artefact_db = real.snr_db.value_or(SnrRange{20, 20});
+    signals.least_snr_db = artefact_db.least_db;
+    signals.most_snr_db = artefact_db.most_db;
     SignalDomain domain;
     domain.basis = load_basis(real, signals.train.cols());
     domain.normalize = *real.normalize;
@@ -134,16 +140,20 @@ Problem load_signals(const Config& config, ThreadPool& pool) {
         spec.split_by_recording
             ? fmt::format("{} recordings against {}", set.train_recordings, set.test_recordings)
             : "rows at random";
-    const std::string ratio = real.least_snr_db == real.most_snr_db
-                                  ? fmt::format("{} dB", real.least_snr_db)
-                                  : fmt::format("{} to {} dB", real.least_snr_db, real.most_snr_db);
     problem.protocol = fmt::format(
         "{} segments of {} samples to train on, {} to test, {}; {}; {}; {}", problem.train.x.rows(),
         signals.train.cols(), problem.test.x.rows(), apart,
-        spec.artefact.empty() ? "no artefact"
-                              : fmt::format("artefacts of {} at {}", spec.artefact, ratio),
-        noise_text(real), sensing_text(source, problem));
+        spec.artefact.empty()
+            ? "no artefact"
+            : fmt::format("artefacts of {} at {}", spec.artefact, decibels(artefact_db)),
+        noise_text(source), sensing_text(source, problem));
     return problem;
+}
+
+std::string decibels(const SnrRange& range) {
+    return range.least_db == range.most_db
+               ? fmt::format("{} dB", range.least_db)
+               : fmt::format("{} to {} dB", range.least_db, range.most_db);
 }
 
 std::string short_notes(const Problem& problem) {

@@ -89,8 +89,12 @@ std::string run_report(const TrainingRun& run, const std::vector<SeedRun>& seeds
     const Model& model = first.result.model;
     TrainingReport report;
     report.problem = problem_line(run.config, *first.problem);
+    if (!first.problem->exchangeability.empty())
+        report.problem += fmt::format("; {}", first.problem->exchangeability);
     if (const std::string notes = short_notes(*first.problem); !notes.empty())
         report.problem += fmt::format("; {}", notes);
+    for (const std::string& warning : warnings_of(seeds))
+        report.problem += fmt::format("; warning: {}", warning);
     report.structure = model.op.structure().kind();
     report.m = model.op.rows();
     report.n = model.op.cols();
@@ -119,7 +123,8 @@ std::string run_report(const TrainingRun& run, const std::vector<SeedRun>& seeds
 
 std::string problem_line(const Config& whole, const Problem& problem) {
     if (!problem.protocol.empty()) return problem.protocol;
-    const std::string noise = problem.noise_std > 0
+    const std::string noise = problem.snr_db ? fmt::format("noise at {}", decibels(*problem.snr_db))
+                              : problem.noise_std > 0
                                   ? fmt::format("noise of deviation {}", problem.noise_std)
                                   : "no noise";
     const ProblemConfig& config = whole.problem;

@@ -56,7 +56,11 @@ ordered_json problem_json(const TrainingRun& run, const Problem& problem) {
         json["noise_std"] = *config.real.noise_std;
         json["noise_at"] = to_string(config.real.noise_place);
     }
+    if (const auto& snr = problem.snr_db)
+        json["snr_db"] = snr->least_db == snr->most_db ? ordered_json(snr->least_db)
+                                                       : ordered_json{snr->least_db, snr->most_db};
     if (!problem.protocol.empty()) json["protocol"] = problem.protocol;
+    if (!problem.exchangeability.empty()) json["exchangeability"] = problem.exchangeability;
     if (!problem.notes.empty()) json["notes"] = problem.notes;
     return json;
 }
@@ -117,7 +121,7 @@ std::vector<SeedRun> train_seeds(const TrainingRun& run, const SeedProblems& pro
         TrainJob job;
         job.problem = dense ? &*dense : &physics;
         job.spec = run.config.model;
-        job.recipe = run.train.recipe;
+        job.recipe = fitted_recipe(run.train, job.spec, physics);
         job.seed = seed.seed;
         job.device = run.device;
         job.folder = seed_folder(run, i);
@@ -175,6 +179,8 @@ ordered_json summary_json(const TrainingRun& run, const std::vector<SeedRun>& se
         {"problem", problem_json(run, *first.problem)},
         {"model", model_json(model)},
         {"recipe", run.train.recipe.name},
+        {"augment", to_string(first.result.augment)},
+        {"warnings", warnings_of(seeds)},
         {"train_nmse_db", train_nmse.mean},
         {"test_nmse_db", test_nmse.mean},
         {"train_energy_nmse_db", train_energy.mean},
@@ -201,15 +207,19 @@ ordered_json summary_json(const TrainingRun& run, const std::vector<SeedRun>& se
     return summary;
 }
 
-std::string alpha_warning(const std::vector<SeedRun>& seeds) {
+std::vector<std::string> warnings_of(const std::vector<SeedRun>& seeds) {
+    std::vector<std::string> warnings;
+    for (const SeedRun& seed : seeds)
+        if (warnings.empty()) warnings = seed.result.warnings;
     const double asked = seeds.front().result.alpha_asked;
     const double reached = alpha_reached(seeds);
     // Weights are float32.
-    if (asked == 0 || reached <= asked * (1 + 1e-5)) return {};
-    return fmt::format(
-        "warning: alpha is {:.4g} on the training supports, over the {:.4g} asked for: no scale of "
-        "these signs keeps it, or a later stage without alpha left it\n",
-        reached, asked);
+    if (asked != 0 && reached > asked * (1 + 1e-5))
+        warnings.push_back(fmt::format(
+            "alpha is {:.4g} on the training supports, over the {:.4g} asked for: no scale of "
+            "these signs keeps it, or a later stage without alpha left it",
+            reached, asked));
+    return warnings;
 }
 
 }  // namespace pibinn::study

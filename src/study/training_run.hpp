@@ -65,7 +65,8 @@ bool all_finished(const std::vector<SeedRun>& seeds);
 /// summary.json of a run: the problem, the network, the scores of the seeds and their spread.
 nlohmann::ordered_json summary_json(const TrainingRun& run, const std::vector<SeedRun>& seeds);
 
-/// A line where a seed ended above the alpha that a stage asks for, else nothing.
-std::string alpha_warning(const std::vector<SeedRun>& seeds);
+/// What speaks against using the models as they are, each said once: TrainResult::warnings of the
+/// first seed that has any, and an alpha above the one that a stage asks for.
+std::vector<std::string> warnings_of(const std::vector<SeedRun>& seeds);
 
 }  // namespace pibinn::study

@@ -73,6 +73,14 @@ void augment_epoch(Augment augment, const Problem& problem, std::size_t trained,
     const auto stream_of = [&](std::size_t i) {
         return Stream(seed, Purpose::augment, epoch * rows + i);
     };
+    if (augment == Augment::negate) {
+        for (std::size_t i = 0; i < rows; ++i) {
+            const float sign = stream_of(i).bernoulli(0.5) ? 1.0F : -1.0F;
+            for (std::size_t j = 0; j < n; ++j) set.x(i, j) = sign * from.x(i, j);
+            for (std::size_t j = 0; j < from.y.cols(); ++j) set.y(i, j) = sign * from.y(i, j);
+        }
+        return;
+    }
     if (augment == Augment::shift) {
         set.x = changed_signals(
             problem, pool, [&](std::size_t i, std::span<const float> in, std::span<float> out) {

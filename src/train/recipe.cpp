@@ -18,13 +18,14 @@ constexpr NameTable<Schedule, 3> kSchedules{
     {{Schedule::constant, "constant"}, {Schedule::step, "step"}, {Schedule::cosine, "cosine"}}};
 constexpr NameTable<Projection, 3> kProjections{
     {{Projection::none, "none"}, {Projection::lazy, "lazy"}, {Projection::l1, "l1"}}};
-constexpr NameTable<Augment, 7> kAugments{{{Augment::none, "none"},
+constexpr NameTable<Augment, 8> kAugments{{{Augment::none, "none"},
                                            {Augment::signs, "signs"},
                                            {Augment::roll, "roll"},
                                            {Augment::noise, "noise"},
                                            {Augment::shift, "shift"},
                                            {Augment::flip, "flip"},
-                                           {Augment::mix, "mix"}}};
+                                           {Augment::mix, "mix"},
+                                           {Augment::negate, "negate"}}};
 constexpr NameTable<LossKind, 3> kLosses{
     {{LossKind::squared, "squared"}, {LossKind::norm, "norm"}, {LossKind::nmse, "nmse"}}};
 

@@ -7,16 +7,21 @@ namespace pibinn {
 
 namespace {
 
-/// What a problem allows of the augmentation that a recipe has by default. Given measurements
-/// belong to their signals as they are. Where nobody knows which changes keep the nature of a
-/// signal, only noise is drawn anew.
+// Fewer rows than this are too few to keep some of them back.
+constexpr std::size_t kRowsToValidate = 20;
+constexpr double kValidation = 0.1;
+
+/// What a problem allows of the augmentation that a recipe has by default. Where nobody knows which
+/// changes keep the nature of a signal, only noise is drawn anew.
 Augment allowed_augment(Augment augment, const ProblemTraits& traits) {
-    if (augment == Augment::none || traits.given_measurements) return Augment::none;
+    if (augment == Augment::none || !traits.measurable) return Augment::none;
     switch (traits.invariance) {
         case Invariance::shifts:
             return augment;
         case Invariance::signs:
             return augment == Augment::roll ? Augment::signs : augment;
+        case Invariance::places:
+            return augment == Augment::roll ? Augment::shift : Augment::none;
         case Invariance::none:
             break;
     }
@@ -49,16 +54,20 @@ Recipe recipe_for(const ProblemTraits& traits, const NetworkSpec& spec, std::str
 }
 
 Recipe recipe_for(const Problem& problem, const NetworkSpec& spec, std::string_view name) {
-    return recipe_for(problem.traits(), spec, name);
+    Recipe recipe = recipe_for(problem.traits(), spec, name);
+    // Nobody knows how many of a user's signals are enough: the epochs are chosen by some of them.
+    if (problem.own_signals && name != "paper" && problem.train.x.rows() >= kRowsToValidate)
+        recipe.validation = kValidation;
+    return recipe;
 }
 
 void require_augment(Augment augment, const ProblemTraits& traits) {
-    if (augment == Augment::none) return;
-    if (traits.given_measurements)
-        fail_usage(fmt::format("augment '{}' would measure signals anew, and their measurements "
-                               "are given",
+    if (augment == Augment::none || augment == Augment::negate) return;
+    if (!traits.measurable)
+        fail_usage(fmt::format("augment '{}' would measure signals anew, and the measurements that "
+                               "are given are not close to A x",
                                to_string(augment)),
-                   "use augment \"none\", or leave the measurements out");
+                   "use augment \"negate\" or \"none\", or leave the measurements out");
     if (augment == Augment::noise && !traits.disturbed)
         fail_usage("the problem has neither noise nor artefacts to draw anew",
                    "use augment \"none\", or give the problem noise: Problem::noise_std");

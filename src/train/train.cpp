@@ -4,11 +4,14 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <limits>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "core/file.hpp"
 #include "core/fingerprint.hpp"
+#include "model/model_units.hpp"
 #include "pibinn/error.hpp"
 #include "train/checkpoint.hpp"
 #include "train/trainer.hpp"
@@ -20,6 +23,11 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kUsualBatch = 250;
+// Epochs of a single step train too little: 200 signals of a 64 x 256 problem gain 2 dB by eight.
+constexpr std::size_t kStepsPerEpoch = 8;
+constexpr std::size_t kLeastBatch = 25;
+// Between training and test nmse, in dB.
+constexpr double kLargestGap = 2;
 
 std::string history_csv(const Recipe& recipe, std::span<const EpochRecord> history) {
     std::string csv = "epoch,stage,learning_rate,loss,test_nmse_db\n";
@@ -59,7 +67,41 @@ bool report(const TrainJob& job, const Trainer& trainer, std::size_t restored,
     return progress({"training", last.epoch, job.recipe.epochs(), detail, restored});
 }
 
+/// A network whose results are no numbers is not handed out.
+void require_finite(const TrainResult& result) {
+    // Minus infinity is an error of exactly nothing.
+    const auto number = [](double db) { return db < std::numeric_limits<double>::infinity(); };
+    bool finite = number(result.train.nmse_db) && number(result.test.nmse_db);
+    const auto check = [&](std::span<const float> values) {
+        for (const float v : values) finite = finite && std::isfinite(v);
+    };
+    for (const auto& layer : result.model.weights) check(layer);
+    for (const auto* numbers : {&result.model.theta, &result.model.beta, &result.model.omega})
+        check(*numbers);
+    if (!finite)
+        throw Error(ErrorKind::failed,
+                    "the trained network holds or gives numbers that are not finite",
+                    "lower learning_rate, or give operator, signals and noise of a size that "
+                    "float32 can multiply");
+}
+
 }  // namespace
+
+std::vector<std::string> training_warnings(const Problem& problem, const TrainResult& result) {
+    std::vector<std::string> warnings = problem.warnings;
+    const double train = result.train.nmse_db, test = result.test.nmse_db;
+    if (test > 0)
+        warnings.push_back(fmt::format(
+            "test nmse {:.2f} dB is worse than the zero estimate (median {:.2f} dB): this network "
+            "does not recover these signals",
+            test, result.test.median_nmse_db));
+    if (test - train > kLargestGap)
+        warnings.push_back(fmt::format(
+            "test nmse is {:.1f} dB worse than training nmse: the network has learned its {} "
+            "training signals by heart; give more of them, or an augment that makes new ones",
+            test - train, problem.train.x.rows()));
+    return warnings;
+}
 
 std::string data_fingerprint(const Problem& problem) {
     // The bytes of every array, shapes included.
@@ -75,6 +117,9 @@ std::string data_fingerprint(const Problem& problem) {
         mix_batch(set->y);
     }
     hash.mix(&problem.noise_std, sizeof problem.noise_std);
+    if (problem.snr_db)
+        for (const double db : {problem.snr_db->least_db, problem.snr_db->most_db})
+            hash.mix(&db, sizeof db);
     const Disturbance& disturbance = problem.train_disturbance;
     if (!disturbance.none()) {
         mix_batch(disturbance.artefacts);
@@ -86,22 +131,27 @@ std::string data_fingerprint(const Problem& problem) {
 }
 
 std::size_t usual_batch(const Problem& problem, const Recipe& recipe) {
-    const std::size_t wanted =
-        std::max<std::size_t>(1, kUsualBatch / problem.op.structure().repeat());
-    const auto rows = static_cast<double>(problem.train.x.rows());
-    return std::min(wanted, static_cast<std::size_t>(rows - std::round(recipe.validation * rows)));
+    const double all = static_cast<double>(problem.train.x.rows());
+    const auto rows = static_cast<std::size_t>(all - std::round(recipe.validation * all));
+    const std::size_t repeat = problem.op.structure().repeat();
+    const std::size_t few = std::max(kLeastBatch, rows * repeat / kStepsPerEpoch);
+    return std::min(rows, std::max<std::size_t>(1, std::min(kUsualBatch, few) / repeat));
 }
 
 TrainResult train(const TrainJob& asked, ThreadPool& pool, const ProgressSink& progress) {
     if (asked.problem == nullptr) fail_usage("a training needs a problem", "set TrainJob::problem");
     const Problem& problem = *asked.problem;
+    const Units units = units_of(problem);
+    const std::optional<Problem> scaled =
+        units.plain() ? std::nullopt : std::optional(in_units(problem, units));
+    const Problem& trained = scaled ? *scaled : problem;
     TrainJob job = asked;
     job.spec.validate();
     require_augment(job.recipe.augment, problem.traits());
     if (job.recipe.batch == 0) job.recipe.batch = usual_batch(problem, job.recipe);
-    if (job.spec.architecture == Architecture::unrolled) fit_recipe(problem.op, job.recipe);
+    if (job.spec.architecture == Architecture::unrolled) fit_recipe(trained.op, job.recipe);
     const auto backend = make_backend(job.device);
-    Trainer trainer(problem, job.spec, job.recipe, job.seed, *backend, pool);
+    Trainer trainer(trained, job.spec, job.recipe, job.seed, *backend, pool);
     const std::string identity = training_identity(job);
     if (job.resume && !job.folder.empty()) {
         const ParameterLayout layout(job.spec, problem.op.structure());
@@ -124,7 +174,8 @@ TrainResult train(const TrainJob& asked, ThreadPool& pool, const ProgressSink& p
         }
     }
     TrainResult result;
-    result.model = trainer.model();
+    result.augment = job.recipe.augment;
+    result.model = in_users_units(trainer.model(), problem.op, units);
     result.finished = trainer.done();
     result.history = trainer.history();
     for (std::size_t s = 0; s < job.recipe.stages.size(); ++s)
@@ -136,9 +187,12 @@ TrainResult train(const TrainJob& asked, ThreadPool& pool, const ProgressSink& p
     result.alpha_reached = trainer.alpha();
     result.train = score(result.model, problem.train, pool, result.train_nmse_db_per_layer);
     result.test = score(result.model, problem.test, pool, result.test_nmse_db_per_layer);
+    require_finite(result);
+    result.warnings = training_warnings(problem, result);
     result.model.domain = problem.domain;
     result.pretrained = trainer.pretrained();
     if (result.pretrained) {
+        *result.pretrained = in_users_units(std::move(*result.pretrained), problem.op, units);
         result.pretrained->domain = problem.domain;
         for (const Stage& stage : job.recipe.stages)
             if (stage.projection == Projection::none) result.pretrained_epochs += stage.epochs;

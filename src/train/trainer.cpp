@@ -22,6 +22,9 @@ constexpr std::size_t kEpochsPerTest = 5;
 // Of all epochs, in which hard thresholds that are to learn go over from soft ones.
 constexpr double kSoftShare = 0.6;
 
+// Times the loss of the zero estimate: nothing comes back from there.
+constexpr double kDiverged = 1e10;
+
 using Clock = std::chrono::steady_clock;
 
 }  // namespace
@@ -135,6 +138,7 @@ void Trainer::run_epoch() {
     const bool last = state_.epoch + 1 == stage.epochs;
     if (last) optimiser_.settle(stage, latent_);
     certify(stage);
+    if (!std::isfinite(backend_.squared_norm(latent_.all()))) fail_diverged(stage);
 
     const bool measured = number == 0 || last || (number + 1) % kEpochsPerTest == 0;
     // Before thresholds are hard, the error of hard ones does not tell which epoch was best.
@@ -177,20 +181,21 @@ void Trainer::fill_batch(std::span<const std::uint32_t> rows) {
 
 double Trainer::run_batch(const Stage& stage, double rate, ConstBatchView x, ConstBatchView y) {
     row_weights_.resize(x.rows);
+    double zero_loss = 0;  // of the zero estimate
     for (std::size_t i = 0; i < x.rows; ++i) {
-        double energy = 1;
-        if (recipe_.loss == LossKind::nmse) {
-            energy = 0;
-            for (float v : x.row(i)) energy += double{v} * v;
-        }
+        double energy = 0;
+        for (float v : x.row(i)) energy += double{v} * v;
+        const double share = recipe_.loss == LossKind::nmse ? energy : 1;
         row_weights_[i] =
-            energy > 0 ? static_cast<float>(1.0 / (energy * static_cast<double>(x.rows))) : 0.0F;
+            share > 0 ? static_cast<float>(1.0 / (share * static_cast<double>(x.rows))) : 0.0F;
+        zero_loss +=
+            row_weights_[i] * (recipe_.loss == LossKind::norm ? std::sqrt(energy) : energy);
     }
     make_effective(kind_in(stage), latent_, effective_, backend_);
     const RowLoss row_loss = recipe_.loss == LossKind::norm ? RowLoss::norm : RowLoss::squared;
     const double loss =
         network_->gradient(effective_, y, x, row_loss, row_weights_, gradient_, pool_);
-    if (!(loss < 1e12)) fail_diverged(stage);
+    if (!(loss <= kDiverged * std::max(zero_loss, 1e-30))) fail_diverged(stage);
     if (stage.alpha > 0 && stage.trains_weights) add_penalty(stage);
     straight_through(stage);
     optimiser_.step(stage, rate, gradient_, latent_);

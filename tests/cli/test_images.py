@@ -242,7 +242,7 @@ def test_pictures_of_every_kind_are_used(tmp_path):
     (["problem.basis=dct3"], ["did you mean 'dct'?"]),
     (["problem.basis=bad.npy"], ["not orthonormal"]),
     (["problem.density=0.1"], ["kind images has no such key", "synthetic"]),
-    (["problem.snr_db=3"], ["kind images has no such key", "signals"]),
+    (["problem.snr_db=3", "problem.noise_std=0.1"], ["problem.snr_db", "noise_std is given too"]),
     (["problem.x=bad.npy"], ["kind images has no such key"]),
     (["problem.operator=narrow.npy"], ["4 x 60", "64 entries"]),
     (["problem.structure=blocks", "problem.repeat=3"], ["3 equal blocks"]),

@@ -65,6 +65,10 @@ def test_targets_are_clean_and_measurements_contaminated_at_the_ratio(folder):
     x = s["c_train"].astype("f8")
     ratio = 10 * np.log10(np.sum(x ** 2, 1) / np.sum((disturbed - x) ** 2, 1))
     assert 4.9 < ratio.min() < 6 and 9 < ratio.max() < 10.1
+    s = measured(folder, "problem.path=.", "problem.artefact=none", "problem.snr_db=20")
+    clean = s["c_train"] @ s["A"].T
+    ratio = 10 * np.log10(np.sum(clean ** 2, 1) / np.sum((s["y_train"] - clean) ** 2, 1))
+    assert abs(ratio.mean() - 20) < 1
     s = measured(folder, "problem.path=.", "problem.artefact=none")
     np.testing.assert_allclose(s["y_train"], s["c_train"] @ s["A"].T, atol=1e-4)
 
@@ -127,7 +131,8 @@ def test_other_artefacts_and_ids_of_ones_own(folder):
     ({}, ["problem.artefact=ecg"], ["artefact 'ecg'", "eog"]),
     ({}, ["problem.artefact=missing.npy"], ["missing.npy"]),
     ({"EEG_source_ids": np.ones(199)}, [], ["ids of 199 rows", "200 segments"]),
-    ({}, ["problem.artefact=none", "problem.snr_db=5"], ["problem.snr_db", "no artefact"]),
+    ({}, ["problem.artefact=none", "problem.snr_db=5", "problem.noise_std=1"],
+     ["problem.snr_db", "noise_std is given too"]),
     ({}, ["problem.split=image"], ["not split by image", "recording or row"]),
     ({}, ["problem.repeat=2"], ["problem.repeat", "structure"]),
     ({}, ["train.augment=roll"], ["basis is dct", "noise"]),

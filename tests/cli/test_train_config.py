@@ -227,6 +227,14 @@ def test_signals_are_augmented_as_their_problem_allows(tmp_path):
     assert augment_of(tmp_path / "2", noise, "problem.support=[1, 4]") == ["signs"]
     assert augment_of(tmp_path / "3", noise, *arrays) == ["noise"]
     assert "none" in augment_of(tmp_path / "4", *arrays)
+    x = rng.normal(size=(250, 20)) * (rng.random((250, 20)) < 0.1)
+    (tmp_path / "sparse").mkdir()
+    np.save(tmp_path / "sparse" / "A.npy", np.load(tmp_path / "A.npy"))
+    np.save(tmp_path / "sparse" / "x.npy", x)
+    arrays[1] = f"problem.path={tmp_path / 'sparse'}"
+    assert augment_of(tmp_path / "6", *arrays) == ["roll"]
+    np.save(tmp_path / "sparse" / "y.npy", x @ np.load(tmp_path / "A.npy").T)
+    assert augment_of(tmp_path / "7", *arrays) == ["roll"]
     assert augment_of(tmp_path / "5", noise, "train.recipe=paper") == ["none"]
 
 

@@ -109,12 +109,13 @@ def test_arrays_with_a_hole(name, row, words, tmp_path):
         assert word in line
 
 
-def test_given_measurements_are_not_replaced_by_an_augment(tmp_path):
+def test_measurements_that_are_not_those_of_the_operator_rule_out_new_ones(tmp_path):
     rng = np.random.default_rng(0)
     for name, shape in (("A", (4, 6)), ("x", (300, 6)), ("y", (300, 4))):
         np.save(tmp_path / f"{name}.npy", rng.normal(size=shape))
     line = refused(tmp_path, *sets("problem.kind=arrays", "problem.path=.", "train.augment=roll"))
-    assert "train.augment" in line and "y.npy" in line
+    assert "augment 'roll'" in line and "not close to A x" in line and "negate" in line
+    assert not (tmp_path / "run").exists()
 
 
 def test_augments_without_sense_or_effect_are_refused(tmp_path):
@@ -204,7 +205,7 @@ def with_progress(content, **changes):
     size = struct.unpack("<Q", content[:8])[0]
     header = json.loads(content[8:8 + size])
     progress = json.loads(header["__metadata__"]["pibinn.progress"])
-    assert progress == {"stage": 3, "epoch": 0, "steps": 8}
+    assert progress == {"stage": 3, "epoch": 0, "steps": 8, "pretrained": True}
     header["__metadata__"]["pibinn.progress"] = json.dumps(progress | changes)
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
