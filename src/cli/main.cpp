@@ -59,11 +59,10 @@ void dispatch(const Arguments& words) {
 
 /// Keys of the configuration and flags in place of the library's fields.
 std::string in_words_of_the_program(const std::string& text) {
-    static constexpr std::array flags{
-        study::FieldKey{"set RunOptions::resume", "add --resume"},
-        study::FieldKey{"RunOptions::folder", "--out"},
-        study::FieldKey{"TrainJob::folder", "--out"},
-        study::FieldKey{"TrainJob::resume", "--resume"}};
+    static constexpr std::array flags{study::FieldKey{"set RunOptions::resume", "add --resume"},
+                                      study::FieldKey{"RunOptions::folder", "--out"},
+                                      study::FieldKey{"TrainJob::folder", "--out"},
+                                      study::FieldKey{"TrainJob::resume", "--resume"}};
     return study::replace_fields(study::with_keys(text), flags);
 }
 
