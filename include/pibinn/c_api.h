@@ -44,10 +44,9 @@ size_t pibinn_entries(const pibinn_model* model);
 /* Recovers `rows` signals: y holds rows x measurements numbers, row after row, and x has room for
  * rows x entries. As `pibinn recover`, it gives signals where the model has a basis, and refuses
  * values that are no numbers. A row's result does not depend on the rows beside it. Every number of
- * x is finite where this returns PIBINN_OK. Measurements so large that float32 overflows on the way
- * are PIBINN_INPUT_ERROR, and the error names the first such row; x then holds the rows that did
- * not overflow, and NaN or infinite values in those that did, unless the model has a basis: then x
- * stays as it was. */
+ * x is finite where this returns PIBINN_OK. Measurements over 1e30, and those that overflow in a
+ * network that amplifies them, are PIBINN_INPUT_ERROR; the error names the first such row, and what
+ * x holds is not specified then. */
 pibinn_status pibinn_recover(const pibinn_model* model, const float* y, size_t rows, float* x);
 
 /* The same in memory that is there: without an allocation where the model is one-bit or ternary,

@@ -16,8 +16,9 @@ class PreparedNetwork;
 /// A model ready to recover signals by the best there is: packed where its network can be,
 /// otherwise by the floating-point network. Immutable: any number of threads may use one at a time.
 /// A row's result depends neither on the rows beside it nor on the number of threads, and it is the
-/// same from C, from C++ and from the program. A result is a number: where measurements are so
-/// large that float32 overflows, recovering is an input error that names the row.
+/// same from C, from C++ and from the program. Results are finite numbers: measurements that are
+/// not, that are over `kLargestMeasurement`, or that overflow in a network that amplifies them, are
+/// input errors that name the row.
 class Recoverer {
 public:
     /// `kernel` is for packed models alone (`packed_kernels`). A model whose fields do not fit
@@ -51,9 +52,14 @@ private:
     std::shared_ptr<const PreparedNetwork> floats_;
 };
 
-/// Refuses measurements that hold NaN or infinite values, naming the first.
-void require_numbers(ConstBatchView y);
-/// Refuses recovered rows that hold such values, naming the first; rows count from `first_row`.
+/// The largest magnitude of a measurement: a network may then amplify it by 10^8 before float32
+/// overflows. An overflow can turn into zeros inside a network, which no result tells.
+constexpr float kLargestMeasurement = 1e30F;
+
+/// Refuses measurements that hold NaN, infinite or larger values, naming the first; rows count from
+/// `first_row`.
+void require_numbers(ConstBatchView y, std::size_t first_row = 0);
+/// Refuses recovered rows that hold NaN or infinite values, in the same way.
 void require_recovered(ConstBatchView x, std::size_t first_row = 0);
 
 }  // namespace pibinn

@@ -14,6 +14,7 @@
 #include "pibinn/linear.hpp"
 #include "pibinn/metrics.hpp"
 #include "pibinn/omp.hpp"
+#include "pibinn/recoverer.hpp"
 #include "study/operator_source.hpp"
 #include "study/stopwatch.hpp"
 
@@ -211,6 +212,7 @@ void run_solve(const Arguments& arguments) {
     Solution solution;
     const double microseconds =
         microseconds_once(y.rows(), [&] { solution = solve(options, kind, op, y, pool); });
+    require_recovered(solution.x);
     write_array(options.out, solution.x);
 
     const SolveInfo& info = solution.info;

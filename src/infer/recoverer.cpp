@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <span>
 
 #include <fmt/format.h>
@@ -15,44 +16,50 @@ namespace pibinn {
 
 namespace {
 
-/// Without a branch per value, so that the compiler makes vectors of it: the sum has its highest
-/// bit where all bits of an exponent are set.
-bool all_finite(std::span<const float> values) {
+/// Whether no magnitude is over `most`, and so none is NaN or infinite. Without a branch per value,
+/// so that the compiler makes vectors of it: magnitudes are ordered as their bits are, and the sum
+/// has its highest bit where one is over.
+bool all_within(std::span<const float> values, float most) {
+    const std::uint32_t up_to = 0x7fffffffU - std::bit_cast<std::uint32_t>(most);
     std::uint32_t any = 0;
-    for (const float v : values)
-        any |= (std::bit_cast<std::uint32_t>(v) & 0x7fffffffU) + 0x00800000U;
+    for (const float v : values) any |= (std::bit_cast<std::uint32_t>(v) & 0x7fffffffU) + up_to;
     return any < 0x80000000U;
 }
 
-/// A value that is not a number, and its place.
+/// A value that is over, and its place.
 struct Flaw {
     std::size_t row, column;
     float value;
 };
 
-std::optional<Flaw> first_flaw(ConstBatchView rows) {
+std::optional<Flaw> first_flaw(ConstBatchView rows, float most) {
     for (std::size_t i = 0; i < rows.rows; ++i) {
-        if (all_finite(rows.row(i))) continue;
+        if (all_within(rows.row(i), most)) continue;
         for (std::size_t j = 0; j < rows.cols; ++j)
-            if (!std::isfinite(rows(i, j))) return Flaw{i, j, rows(i, j)};
+            if (!(std::abs(rows(i, j)) <= most)) return Flaw{i, j, rows(i, j)};
     }
     return std::nullopt;
 }
 
 }  // namespace
 
-void require_numbers(ConstBatchView y) {
-    if (const auto flaw = first_flaw(y))
-        fail_input(fmt::format("y has {} at row {}, column {} (counted from 0)", flaw->value,
-                               flaw->row, flaw->column),
-                   "replace NaN and infinite values");
+void require_numbers(ConstBatchView y, std::size_t first_row) {
+    const auto flaw = first_flaw(y, kLargestMeasurement);
+    if (!flaw) return;
+    const bool finite = std::isfinite(flaw->value);
+    fail_input(fmt::format("y has {} at row {}, column {} (counted from 0){}", flaw->value,
+                           first_row + flaw->row, flaw->column,
+                           finite ? fmt::format(", over {}", kLargestMeasurement) : ""),
+               finite ? "float32 would overflow on the way: give measurements in a larger unit"
+                      : "replace NaN and infinite values");
 }
 
 void require_recovered(ConstBatchView x, std::size_t first_row) {
-    if (const auto flaw = first_flaw(x))
-        fail_input(fmt::format("row {} is recovered as {} at entry {} (counted from 0)",
-                               first_row + flaw->row, flaw->value, flaw->column),
-                   "its measurements are too large for float32: give them in a larger unit");
+    if (const auto flaw = first_flaw(x, std::numeric_limits<float>::max()))
+        fail_input(
+            fmt::format("row {} is recovered as {} at entry {} (counted from 0)",
+                        first_row + flaw->row, flaw->value, flaw->column),
+            "float32 overflows on the way: the measurements or the weights are too large");
 }
 
 Recoverer::Recoverer(Model model, std::string_view kernel)
@@ -73,12 +80,12 @@ Batch Recoverer::operator()(ConstBatchView y, ThreadPool& pool) const {
     if (y.cols != measurements_)
         fail_input(fmt::format("expected {} measurements per row, got {}", measurements_, y.cols),
                    "give measurements made by this model's operator");
-    require_numbers(y);
     return signals(coefficients(y, pool), pool);
 }
 
 Batch Recoverer::coefficients(ConstBatchView y, ThreadPool& pool, std::vector<Batch>* every_layer,
                               std::size_t first_row) const {
+    require_numbers(y, first_row);
     Batch x = packed_ ? packed_->recover_coefficients(y, pool, every_layer)
                       : floats_->recover_coefficients(y, pool, every_layer);
     require_recovered(x, first_row);

@@ -23,6 +23,74 @@ def test_an_output_that_is_an_input_is_refused(arguments, work):
     assert "would overwrite the input" in refuse(*arguments, cwd=work)
 
 
+MODEL = "model.safetensors"
+
+
+@pytest.mark.parametrize("arguments", [
+    ["inspect", MODEL, "--json", MODEL],
+    ["inspect", MODEL, "--json", "./link.safetensors"],
+    ["inspect", "link.safetensors", "--json", MODEL],
+    ["inspect", MODEL, "--json", "hard.safetensors"],
+    ["inspect", "A.npy", "--structure", "--json", "A.npy"],
+    ["inspect", MODEL, "--picture", "new.svg", "--json", "new.svg"],
+    ["recover", MODEL, "--in", "y.npy", "--out", "x1.npy", "--json", "y.npy"],
+    ["recover", MODEL, "--in", "y.npz:y", "--out", "x1.npy", "--json", "y.npz"],
+    ["recover", MODEL, "--in", "y.npy", "--out", "new.npy", "--json", "new.npy"],
+    ["recover", MODEL, "--in", "y.npy", "--out", "new.npy", "--json", "dangling.npy"],
+    ["recover", MODEL, "--in", "y.npy", "--out", "new.npz:x", "--json", "./new.npz"],
+    ["eval", MODEL, "--signals", "x.npy", "--json", "x.npy"],
+    ["eval", MODEL, "--signals", "x.npy", "--measurements", "y.npy", "--json", "y.npy"],
+    ["solve", "--solver", "omp", "--operator", "A.npy", "--in", "y.npy", "--out", "x1.npy",
+     "--json", "A.npy"],
+    ["certify", MODEL, "--support", "1,5", "--json", MODEL],
+    ["certify", MODEL, "--support", "1,5", "--attach", "--json", MODEL],
+    ["certify", MODEL, "--support", "1,5", "--out", "c", "--json", "c"],
+    ["export", MODEL, "--to", "npz", "--out", "m.npz", "--json", "m.npz"],
+    ["train", "c.toml", "--out", "r", "--json", "c.toml"],
+    ["train", "--out", "r.json", "--json", "r.json"],
+    ["train", "--out", "folder", "--json", "folder/model.safetensors"],
+    ["train", "--out", "folder", "--json", "folder/summary.json"],
+    ["train", *sets("problem.kind=arrays", "problem.operator=A.npy", "problem.x=x.npy"), "--out",
+     "r", "--json", "x.npy"],
+    ["train", *sets("problem.kind=images", "problem.path=folder"), "--out", "r", "--json",
+     "folder/a.png"],
+    ["compare", "c.toml", "--out", "r", "--json", "c.toml"],
+    ["compare", "--out", "folder", "--json", "folder/compare.json"],
+    ["demo", "--out", "folder", "--json", "folder/report.html"],
+    ["demo", *sets("problem.operator=A.npy"), "--out", "folder", "--json", "A.npy"],
+    ["sample", "--out", "folder", "--json", "folder/A.npy"],
+    ["init", "--out", "new.safetensors", "--json", "new.safetensors"],
+])
+def test_a_json_file_that_is_an_input_or_an_output_is_refused(arguments, work):
+    (work / "link.safetensors").symlink_to(MODEL)
+    (work / "hard.safetensors").hardlink_to(work / MODEL)
+    (work / "dangling.npy").symlink_to("new.npy")
+    np.savez(work / "y.npz", y=np.load(work / "y.npy"))
+    (work / "c.toml").write_text("")
+    (work / "folder").mkdir()
+    (work / "folder" / "a.png").write_bytes(png_bytes(disc_picture(1)))
+    line = refuse(*arguments, cwd=work)
+    assert "--json '" in line and "would overwrite" in line
+    assert line.endswith("choose another file for --json")
+
+
+def test_a_json_file_beside_the_picture_of_a_picture_is_refused(tmp_path):
+    (tmp_path / "p.png").write_bytes(png_bytes(disc_picture(1)))
+    line = refuse("recover-image", "m", "p.png", "--out", "q.png", "--json", "q-side-by-side.png",
+                  cwd=tmp_path)
+    assert "--json 'q-side-by-side.png' would overwrite" in line
+
+
+def test_other_json_files_and_devices_are_taken(work):
+    succeed("inspect", MODEL, "--json", "r.json", "--quiet", cwd=work)
+    succeed("inspect", MODEL, "--json", "r.json", "--quiet", cwd=work)
+    succeed("inspect", MODEL, "--json", "/dev/null", "--quiet", cwd=work)
+    succeed("certify", MODEL, "--support", "1,5", "--samples", 5, "--out", "c", "--quiet", cwd=work)
+    succeed("certify", MODEL, "--support", "1,5", "--samples", 5, "--out", "c", "--quiet", "--json",
+            "c/mine.json", cwd=work)
+    assert (work / "c" / "mine.json").read_bytes() == (work / "c" / "certificate.json").read_bytes()
+
+
 def test_sample_keeps_the_arrays_of_another(tmp_path):
     small = sets("problem.m=4", "problem.n=6", "problem.train=3", "problem.test=2")
     succeed("sample", *small, "--out", "data", cwd=tmp_path)

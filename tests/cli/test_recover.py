@@ -4,9 +4,13 @@ import json
 import os
 import re
 import subprocess
+import threading
+import time
 
 import numpy as np
 import pytest
+from safetensors import safe_open
+from safetensors.numpy import load_file, save_file
 
 from conftest import PROGRAM, load, refuse, sets, succeed, tree
 
@@ -183,3 +187,63 @@ def test_raw_numbers_neither_come_from_a_terminal_nor_go_to_one(work):
     finally:
         os.close(leader)
         os.close(terminal)
+
+
+@pytest.mark.parametrize("weights", ["one-bit", "float"])
+@pytest.mark.parametrize("activation", ["soft", "hard"])
+def test_measurements_that_would_overflow_are_refused_by_their_row(weights, activation, work):
+    """Finite measurements near the end of float32 gave NaN, infinite values or zeros at exit 0."""
+    succeed("init", *sets("problem.m=6", "problem.n=10", f"model.weights={weights}",
+                          "model.layers=3", f"model.activation={activation}"), "--out", MODEL,
+            cwd=work)
+    y = np.ones((40, 6), np.float32)
+    y[33] = 3e38
+    np.save(work / "y.npy", y)
+    for options in (["--out", "r.npy"], ["--layers", "all", "--out", "r.npz"]):
+        line = refuse("recover", MODEL, "--in", "y.npy", *options, cwd=work)
+        assert "y has 3e+38 at row 33, column 0 (counted from 0), over 1e+30" in line
+        assert "overflow" in line
+    # A stream has every row before it, however it arrives.
+    out, errors = pipe(y.tobytes(), "--in", "-", "--out", "-", cwd=work, code=2)
+    assert len(rows_of(out)) == 33 and np.isfinite(rows_of(out)).all()
+    assert "y has 3e+38 at row 33" in errors
+
+
+def test_results_that_overflow_are_never_written(work):
+    succeed("init", *sets("problem.m=6", "problem.n=10", "model.weights=float", "model.layers=3"),
+            "--out", "float.safetensors", cwd=work)
+    tensors = load_file(work / "float.safetensors")
+    with safe_open(work / "float.safetensors", "np") as file:
+        metadata = file.metadata()
+    tensors["weights"] *= np.float32(1e16)
+    save_file(tensors, work / "big.safetensors", metadata)
+    line = refuse("recover", "big.safetensors", "--in", "y.npy", "--out", "r.npy", cwd=work)
+    assert "row 0 is recovered as" in line and "overflows" in line
+    refuse("eval", "big.safetensors", "--signals", "x.npy", cwd=work)
+
+
+def test_pipes_that_do_not_block_carry_every_byte(work, expected):
+    """A slow writer and a slow reader: neither end may be taken for an error or for the end."""
+    rows = np.tile(load(work / "y.npy"), (2000, 1)).astype("<f4").tobytes()
+    into, out = os.pipe(), os.pipe()
+    os.set_blocking(into[0], False)
+    os.set_blocking(out[1], False)
+    program = subprocess.Popen([str(PROGRAM), "recover", MODEL, "--in", "-", "--out", "-"],
+                               cwd=work, stdin=into[0], stdout=out[1], stderr=subprocess.PIPE)
+    os.close(into[0])
+    os.close(out[1])
+
+    def write():
+        time.sleep(0.1)  # the program finds nothing to read at first
+        with open(into[1], "wb") as file:
+            file.write(rows)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    time.sleep(0.3)  # and nobody who reads
+    with open(out[0], "rb") as file:
+        found = file.read()
+    writer.join()
+    _, errors = program.communicate(timeout=60)
+    assert program.returncode == 0, errors
+    np.testing.assert_array_equal(rows_of(found), np.tile(expected, (2000, 1)))

@@ -1,5 +1,6 @@
 """A program that is told to stop while it writes leaves nothing half-written."""
 
+import resource
 import signal
 import subprocess
 import time
@@ -31,7 +32,8 @@ def stop_while_writing(folder, how, before=signal.SIG_DFL):
     return program.returncode == -how
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT,
+                                 signal.SIGPIPE, signal.SIGXCPU])
 def test_a_stopped_program_leaves_no_temporary_file(how, tmp_path):
     stopped = 0
     # A small file may be whole again before the signal arrives: several attempts catch one open.
@@ -40,6 +42,15 @@ def test_a_stopped_program_leaves_no_temporary_file(how, tmp_path):
         stopped += stop_while_writing(folder, how)
         assert temporaries(folder) == []
     assert stopped > 0, "the program was never caught while it wrote"
+
+
+def test_a_limit_on_the_size_of_files_is_an_error_of_the_write(tmp_path):
+    result = subprocess.run(
+        [str(PROGRAM), "sample", "--out", "data"], cwd=tmp_path, capture_output=True, text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (30000, 30000)))
+    assert result.returncode == 2
+    assert "cannot write 'data/y_train.npy': File too large" in result.stderr
+    assert tree(tmp_path) == ["data", "data/A.npy"]
 
 
 def test_a_signal_that_is_ignored_stays_ignored(tmp_path):

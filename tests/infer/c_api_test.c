@@ -129,6 +129,12 @@ static void refuses_what_is_wrong(const char* path) {
     CHECK_REFUSED(pibinn_recover(model, y, kRows, x), PIBINN_INPUT_ERROR, "row 2, column 3");
     CHECK(x[0] == 77);
 
+    /* Finite measurements may overflow on the way: that is never passed off as a result. */
+    y[2 * kMeasurements + 3] = 3e38F;
+    CHECK_REFUSED(pibinn_recover(model, y, kRows, x), PIBINN_INPUT_ERROR, "3e+38 at row 2");
+    CHECK_REFUSED(pibinn_recover(other, y, kRows, x), PIBINN_INPUT_ERROR, "3e+38 at row 2");
+    CHECK(pibinn_recover(model, y, 2, x) == PIBINN_OK);
+
     pibinn_workspace_free(workspace);
     pibinn_workspace_free(NULL);
     pibinn_free(other);

@@ -133,6 +133,51 @@ TEST_P(EveryKernel, GivesARowTheSameBitsInAnyCompany) {
     }
 }
 
+/// A network whose operator holds the largest entries there may be, of both signs.
+Model model_of_large_entries(const Case& c, float entry) {
+    Model model = some_model(c, 7);
+    AlignedBuffer<float> values(model.op.values().begin(), model.op.values().end());
+    for (std::size_t l = 0; l < values.size(); l += 3) values[l] = l % 2 == 0 ? entry : -entry;
+    model.op = Operator(model.op.structure(), values);
+    return model;
+}
+
+constexpr float kLargestEntry = std::numeric_limits<float>::max() / 2;
+
+TEST_P(EveryKernel, GivesARowTheSameBitsBesideRowsThatOverflow) {
+    ThreadPool pool(1);
+    for (const Case& c : cases()) {
+        SCOPED_TRACE(c.name);
+        const Model model = model_of_large_entries(c, kLargestEntry);
+        Batch y = some_measurements(model, 21, 9);
+        for (std::size_t i = 0; i < y.rows(); ++i)  // some stay zero throughout, others overflow
+            for (float& v : y.row(i)) v *= i % 3 == 0 ? 0.0F : i % 3 == 1 ? 1e-38F : 1.0F;
+        const PackedModel packed(model, GetParam());
+        const Batch together = packed.recover_coefficients(y, pool);
+        PackedModel::Workspace workspace(packed);
+        std::vector<float> alone(together.cols());
+        for (std::size_t i = 0; i < y.rows(); ++i) {
+            packed.recover_coefficients(y.row(i), alone, workspace);
+            for (std::size_t j = 0; j < alone.size(); ++j)
+                EXPECT_TRUE(alone[j] == together(i, j) ||
+                            (std::isnan(alone[j]) && std::isnan(together(i, j))))
+                    << "row " << i << ": " << alone[j] << " and " << together(i, j);
+        }
+    }
+}
+
+TEST(PackedModel, RefusesEntriesWhoseSumsOverflow) {
+    const Case& c = cases().front();
+    EXPECT_NO_THROW(PackedModel{model_of_large_entries(c, kLargestEntry)});
+    try {
+        PackedModel{model_of_large_entries(c, std::nextafter(kLargestEntry, INFINITY))};
+        ADD_FAILURE() << "no error";
+    } catch (const Error& e) {
+        EXPECT_EQ(e.kind(), ErrorKind::input);
+        EXPECT_NE(e.message().find("the operator has 1.7014"), std::string::npos) << e.message();
+    }
+}
+
 /// Which rows are butterfly rows, in which vector and beside which others, follows from their
 /// number.
 TEST_P(EveryKernel, AddsUpAnyNumberOfRowsLikeItsInstructionSet) {

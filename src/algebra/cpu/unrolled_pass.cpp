@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "algebra/activate.hpp"
 #include "algebra/cpu/cpu_buffer.hpp"
@@ -23,6 +24,13 @@ bool learns_theta(const LayerSettings& s) {
             return s.ramp > 0;
     }
     return false;
+}
+
+/// A threshold that follows the residual. Where that overflowed, everything is above it, so that
+/// what comes out tells.
+float residual_threshold(Activation activation, float tau) {
+    if (std::isfinite(tau) || !rules_of(activation).hides_bad_threshold) return tau;
+    return -std::numeric_limits<float>::infinity();
 }
 
 }  // namespace
@@ -139,7 +147,8 @@ void CpuUnrolledPass::forward(std::size_t k, const LayerSettings& settings,
     products_.lay_out_rows(numbers(layer.weights), w_by_row_);
     products_.all_dots(rows_, now.r.data(), w_by_row_.data(), q_.data());
     for (std::size_t i = 0; i < rows_; ++i)
-        tau_[i] = s.residual_threshold ? s.theta * now.mean_abs[i] : s.theta;
+        tau_[i] = s.residual_threshold ? residual_threshold(s.activation, s.theta * now.mean_abs[i])
+                                       : s.theta;
     threshold_rows({.rows = rows_,
                     .n = products_.n(),
                     .stride = products_.n_stride(),
