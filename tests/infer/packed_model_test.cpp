@@ -137,7 +137,8 @@ TEST_P(EveryKernel, GivesARowTheSameBitsInAnyCompany) {
 Model model_of_large_entries(const Case& c, float entry) {
     Model model = some_model(c, 7);
     AlignedBuffer<float> values(model.op.values().begin(), model.op.values().end());
-    for (std::size_t l = 0; l < values.size(); l += 3) values[l] = l % 2 == 0 ? entry : -entry;
+    for (std::size_t l = 0; l < values.size(); ++l)
+        if (l % 7 < 4) values[l] = l % 3 == 0 ? entry : -entry;
     model.op = Operator(model.op.structure(), values);
     return model;
 }
@@ -146,24 +147,32 @@ constexpr float kLargestEntry = std::numeric_limits<float>::max() / 2;
 
 TEST_P(EveryKernel, GivesARowTheSameBitsBesideRowsThatOverflow) {
     ThreadPool pool(1);
-    for (const Case& c : cases()) {
+    std::size_t overflows = 0;
+    for (std::size_t at = 0; at < cases().size(); at += 4) {
+        const Case& c = cases()[at];
         SCOPED_TRACE(c.name);
         const Model model = model_of_large_entries(c, kLargestEntry);
-        Batch y = some_measurements(model, 21, 9);
+        Batch y(21, model.op.rows());
+        Stream stream(9, Purpose::tests);
         for (std::size_t i = 0; i < y.rows(); ++i)  // some stay zero throughout, others overflow
-            for (float& v : y.row(i)) v *= i % 3 == 0 ? 0.0F : i % 3 == 1 ? 1e-38F : 1.0F;
+            for (float& v : y.row(i))
+                v = static_cast<float>(stream.normal()) * (i % 3 == 0   ? 0.0F
+                                                           : i % 3 == 1 ? 1e-38F
+                                                                        : 1e5F);
         const PackedModel packed(model, GetParam());
         const Batch together = packed.recover_coefficients(y, pool);
         PackedModel::Workspace workspace(packed);
         std::vector<float> alone(together.cols());
         for (std::size_t i = 0; i < y.rows(); ++i) {
             packed.recover_coefficients(y.row(i), alone, workspace);
+            for (const float v : alone) overflows += !std::isfinite(v);
             for (std::size_t j = 0; j < alone.size(); ++j)
                 EXPECT_TRUE(alone[j] == together(i, j) ||
-                            (std::isnan(alone[j]) && std::isnan(together(i, j))))
+                            (!std::isfinite(alone[j]) && !std::isfinite(together(i, j))))
                     << "row " << i << ": " << alone[j] << " and " << together(i, j);
         }
     }
+    EXPECT_GT(overflows, 0U);
 }
 
 TEST(PackedModel, RefusesEntriesWhoseSumsOverflow) {
