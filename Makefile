@@ -6,7 +6,7 @@ PREFIX ?= /usr/local
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup program build demo test asan tsan clang fuzz aarch64 bench pibinn-bench format install
+.PHONY: help setup program build demo test asan tsan clang fuzz faults aarch64 bench pibinn-bench format install
 
 help: ## list the targets
 	@sed -nE 's/^([a-z0-9]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 18
@@ -54,6 +54,10 @@ fuzz: ## try hostile files on every reader (MINUTES=11, READERS="npy csv", JOBS=
 	cmake --preset fuzz
 	cmake --build --preset fuzz --parallel $(JOBS) --target fuzzers
 	fuzz/run --minutes $(MINUTES) --jobs $(JOBS) $(READERS)
+
+faults: program ## kill, fill disks, take permissions away, run two at once; see docs/reliability.md
+	@scripts/setup test
+	.venv/bin/python tests/faults
 
 aarch64: ## build for 64-bit ARM and run the tests of the kernels under qemu
 	@scripts/setup-aarch64

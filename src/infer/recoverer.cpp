@@ -56,10 +56,9 @@ void require_numbers(ConstBatchView y, std::size_t first_row) {
 
 void require_recovered(ConstBatchView x, std::size_t first_row) {
     if (const auto flaw = first_flaw(x, std::numeric_limits<float>::max()))
-        fail_input(
-            fmt::format("row {} is recovered as {} at entry {} (counted from 0)",
-                        first_row + flaw->row, flaw->value, flaw->column),
-            "float32 overflows on the way: the measurements or the weights are too large");
+        fail_input(fmt::format("row {} is recovered as {} at entry {} (counted from 0)",
+                               first_row + flaw->row, flaw->value, flaw->column),
+                   "float32 overflows on the way: the measurements or the weights are too large");
 }
 
 Recoverer::Recoverer(Model model, std::string_view kernel)
