@@ -35,7 +35,7 @@ struct BoundInputs {
     std::size_t s = 1;
     std::size_t least_rows = 1;  ///< m of the smallest block
     std::size_t most_rows = 1;   ///< m of the largest block
-    bool outside = true;         ///< some entry lies outside of S; otherwise none can light up
+    bool outside = true;         ///< some entry lies outside of S; otherwise none can become active
     double B = 1;
     double noise = 0;
     double operator_norm = 0;     ///< sup ||A_S||_2
@@ -59,7 +59,7 @@ double alpha(const BoundInputs& in);
 /// How far x_k can be from x, layer by layer, with the thresholds the network has.
 struct ErrorBound {
     std::vector<double> error;         ///< E_1 .. E_K
-    std::vector<double> theta_needed;  ///< theta_k from which on no entry outside S can light up
+    std::vector<double> theta_needed;  ///< theta_k that keeps every entry outside S inactive
     std::size_t first_leak = 0;        ///< first layer whose threshold is lower, 0 for none
 
     /// E_{k}, with E_0 = B.
@@ -71,7 +71,7 @@ struct ErrorBound {
 using Responses = Matrix<double>;
 
 /// Sound for any thresholds, for all three parts of the accelerated update, and for `hard` whether
-/// or not entries of S pass the threshold. E_k supposes that no layer up to k lights up an entry
+/// or not entries of S pass the threshold. E_k supposes that no layer up to k activates an entry
 /// outside S: proven where theta_k >= theta_needed (`hard`: >), otherwise to be observed.
 ErrorBound error_bound(const BoundInputs& in, const Responses& responses = {});
 

@@ -46,7 +46,7 @@ struct CertificateOptions {
 };
 
 enum class Verdict {
-    guaranteed,   ///< alpha < 1, and no layer can light up an entry outside the support
+    guaranteed,   ///< alpha < 1, and no layer can activate an entry outside the support
     on_supports,  ///< the same for the supports that were drawn, but not for all of their size
     on_data,      ///< alpha < 1, and no layer did on any of the signals measured
     none

@@ -22,7 +22,7 @@ constexpr NameTable<Verdict, 4> kVerdicts{{{Verdict::guaranteed, "guaranteed"},
 std::string first_leak(const std::vector<MeasuredLayer>& measured, std::size_t signals) {
     for (std::size_t k = 0; k < measured.size(); ++k)
         if (measured[k].leaks > 0)
-            return fmt::format("layer {} lights up entries outside the support of {} of {} signals",
+            return fmt::format("layer {} activates entries outside the support of {} of {} signals",
                                k + 1, measured[k].leaks, signals);
     return {};
 }
@@ -120,7 +120,7 @@ void judge_without_proof(Certificate& c) {
         return;
     }
     c.why = fmt::format(
-        "alpha = {:.4g} < 1, and no layer lit up an entry outside the support of any of {} "
+        "alpha = {:.4g} < 1, and no layer activated an entry outside the support of any of {} "
         "signals; for other signals {}",
         c.alpha, c.signals, gap(c.terms, c.bound));
     if (asks_for_more_than_was_run(c)) {

@@ -6,7 +6,7 @@
 
 namespace pibinn {
 
-/// alpha < 1, and no layer can light up an entry outside the support.
+/// alpha < 1, and no layer can activate an entry outside the support.
 bool proves(const BoundInputs& terms, const ErrorBound& bound);
 
 /// Every signal that a proof speaks of, in words.

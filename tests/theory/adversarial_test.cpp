@@ -78,7 +78,7 @@ TEST(Adversarial, NoiseAlongTheWeightsReachesTheErrorBound) {
     EXPECT_NE(exceeds(errors, error_bound(quiet).error), std::nullopt);
 }
 
-// W_1 is orthogonal to A_S: nothing but the noise, or the radius, can light up entry 1.
+// W_1 is orthogonal to A_S: nothing but the noise, or the radius, can activate entry 1.
 TEST(Adversarial, NoiseAlongAnOuterColumnReachesTheThresholdNeeded) {
     Model model = by_hand(2, {1, 0, 0, 1}, {0.5F, 0, 0, 1});
     CertificateOptions options;

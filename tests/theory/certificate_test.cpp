@@ -192,7 +192,7 @@ TEST(Certificate, SaysNoGuaranteeAndWhereWhenTheSupportIsNotKept) {
     const Certificate c = certify_support(model, {1});
     EXPECT_LT(c.alpha, 1);
     EXPECT_EQ(c.verdict, Verdict::none);
-    EXPECT_NE(c.why.find("layer 1 lights up entries outside the support of 20 of 20"),
+    EXPECT_NE(c.why.find("layer 1 activates entries outside the support of 20 of 20"),
               std::string::npos);
 }
 

@@ -203,7 +203,7 @@ TEST(Soundness, NoLayerIsLongerThanZeta) {
     }
 }
 
-// On a support of all entries nothing can light up outside it, whatever the thresholds.
+// On a support of all entries nothing can become active outside it, whatever the thresholds.
 TEST(Soundness, ErrorsOfTheAcceleratedUpdateStayUnderTheirBound) {
     ThreadPool pool(1);
     std::vector<Update> updates;

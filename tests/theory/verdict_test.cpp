@@ -183,7 +183,7 @@ TEST(Verdict, StabQIsProvenForWhatNoiseIsLeftBesideTheMeasuredOne) {
     EXPECT_LE(moved(), whole.response->stab_q[1] * rho);
 }
 
-// Nothing can light up outside a support of all entries, whatever thresholds and noise.
+// Nothing can become active outside a support of all entries, whatever thresholds and noise.
 TEST(Verdict, ASupportOfAllEntriesNeedsNoThreshold) {
     const Model model = two_layers_on_the_identity(Activation::hard, {0.5F, 0, 0, 0.5F});
     ThreadPool pool(1);
