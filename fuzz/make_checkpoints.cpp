@@ -10,9 +10,10 @@ namespace pibinn::fuzz {
 
 void make_checkpoints(const std::filesystem::path& f) {
     TinyTraining training;
-    const auto save = [&](const char* name, TrainState state) {
+    const auto save = [&](const char* name, TrainState state,
+                          const std::string& identity = TinyTraining::identity()) {
         state.seconds.assign(state.seconds.size(), 0);  // the same bytes in every run
-        save_checkpoint(place(f, name), state, TinyTraining::identity());
+        save_checkpoint(place(f, name), state, identity);
     };
     Trainer& trainer = training.trainer();
     save("corpus/checkpoint/start", trainer.snapshot());
@@ -42,9 +43,8 @@ void make_checkpoints(const std::filesystem::path& f) {
     changed.pretrained.front() = nan;
     save("findings/checkpoint/nan-pretrained", changed);
 
-    const std::filesystem::path deep = place(f, "findings/checkpoint/deep-identity");
     const std::string nested = R"({"a":)" + std::string(5500, '[') + std::string(5500, ']') + "}";
-    save_checkpoint(deep, state, nested);
+    save("findings/checkpoint/deep-identity", state, nested);
 }
 
 }  // namespace pibinn::fuzz

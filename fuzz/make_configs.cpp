@@ -54,6 +54,7 @@ void make_configs(const std::filesystem::path& f) {
     write_file(place(f, "corpus/config/set"), "[problem]\nm = 8\n\0problem.n=12"s);
     write_file(place(f, "dictionaries/config"), dictionary());
 
+    write_file(place(f, "findings/config/line-breaks"), "\"a\\nb\\u001b[2J\" = 1\n");
     std::string deep = "a";
     for (int i = 0; i < 4000; ++i) deep += ".a";
     write_file(place(f, "findings/config/deep-keys"), deep + " = 1\n");
