@@ -77,16 +77,17 @@ void inspect_model(const std::string& file, const std::string& picture, const Co
     const Model model = Model::load(file);
     const BitCount bits = count_bits(model);
     const auto attached = attached_certificate(model);
-    const auto bytes = std::filesystem::file_size(file);
+    std::error_code code;  // a pipe has no size
+    const auto bytes = std::filesystem::file_size(file, code);
     if (!picture.empty()) {
         const std::vector<PatternPanel> panels{{std::string(to_string(model.op.structure().kind())),
                                                 pattern_of(model.op.structure())}};
         write_pattern(panels, picture);
     }
-    console.say(fmt::format("{}{}\n{}\n{}{}\n{}{}file: {} bytes\n", model_lines(model),
-                            share_text(model), bits_table(model), numbers_text(model),
-                            domain_text(model.domain), metadata_text(model),
-                            attached_text(attached), grouped(bytes)));
+    console.say(fmt::format("{}{}\n{}\n{}{}\n{}{}file: {}\n", model_lines(model), share_text(model),
+                            bits_table(model), numbers_text(model), domain_text(model.domain),
+                            metadata_text(model), attached_text(attached),
+                            code ? "a stream" : grouped(bytes) + " bytes"));
     nlohmann::ordered_json certificate;
     if (attached) certificate = {{"matches", attached->matches}, {"verdict", attached->verdict}};
     console.result({{"model", model_json(model)},

@@ -66,7 +66,7 @@ fs::path without_links(const fs::path& path) {
         const fs::path to = fs::read_symlink(at, code);
         if (code) return at;
         // The links of /proc are open files; what they say is no path.
-        const fs::path folder = fs::canonical(fs::absolute(at).parent_path(), code);
+        const fs::path folder = fs::canonical(fs::absolute(at, code).parent_path(), code);
         if (folder.native().starts_with("/proc/")) return folder / at.filename();
         at = at.parent_path() / to;  // an absolute path replaces what is before it
     }

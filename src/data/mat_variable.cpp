@@ -159,9 +159,10 @@ void require_numbers(const matvar_t& info, const std::filesystem::path& path,
     // A sparse matrix holds fewer numbers than these; what it holds is limited by the child.
     if (info.class_type == MAT_C_SPARSE) return;
     const double numbers = static_cast<double>(info.dims[0]) * static_cast<double>(info.dims[1]);
+    std::error_code code;
+    const auto bytes = std::filesystem::file_size(path, code);
     require_claim(
-        numbers * (sizeof(double) + sizeof(float)), claim_factor::arrays,
-        std::filesystem::file_size(path),
+        numbers * (sizeof(double) + sizeof(float)), claim_factor::arrays, code ? 0 : bytes,
         fmt::format("'{}' claims {} x {} numbers, which", where, info.dims[0], info.dims[1]));
 }
 

@@ -1,10 +1,11 @@
 """What the system says of a path is reported as such, and never as a bug of the program."""
 
 import os
+import subprocess
 
 import pytest
 
-from conftest import TINY, refuse, sets, succeed
+from conftest import PROGRAM, TINY, refuse, sets, succeed
 
 TOO_LONG = "n" * 300
 
@@ -80,3 +81,11 @@ def test_a_new_file_has_the_mode_that_the_user_asks_for(work):
     succeed("recover", "model.safetensors", "--in", "y.npy", "--out", "x1.npy", cwd=work,
             preexec_fn=lambda: os.umask(0o077))
     assert (work / "x1.npy").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_model_may_come_through_a_pipe(work):
+    model = (work / "model.safetensors").read_bytes()
+    text = subprocess.run([str(PROGRAM), "inspect", "/dev/stdin"], input=model, cwd=work,
+                          capture_output=True, timeout=60)
+    assert text.returncode == 0, text.stderr
+    assert b"file: a stream" in text.stdout
