@@ -1,12 +1,16 @@
+#include <algorithm>
+#include <optional>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/arrays.hpp"
 #include "cli/options.hpp"
 #include "core/numbers.hpp"
 #include "core/table.hpp"
+#include "model/metrics_sum.hpp"
+#include "pibinn/array.hpp"
 #include "pibinn/error.hpp"
-#include "pibinn/metrics.hpp"
+#include "pibinn/npy.hpp"
 #include "pibinn/recoverer.hpp"
 #include "study/evaluation_set.hpp"
 #include "study/timing.hpp"
@@ -14,6 +18,9 @@
 namespace pibinn::cli {
 
 namespace {
+
+// Of measurements and signals together.
+constexpr std::size_t kChunkBytes = 16U << 20U;
 
 std::string report(const Metrics& metrics, const RecoveryTime& time) {
     Table table = Table::of({"measure", "value"});
@@ -28,6 +35,45 @@ std::string report(const Metrics& metrics, const RecoveryTime& time) {
     return table_text(table) + timing_note(time) + '\n';
 }
 
+struct Evaluation {
+    Metrics metrics;
+    RecoveryTime time;  ///< on the first chunk
+};
+
+/// Reads and judges a chunk of rows at a time, so that files may be larger than memory.
+Evaluation evaluate_rows(const Model& model, const std::string& signals_file,
+                         const std::string& measurements_file, ThreadPool& pool) {
+    ArrayRows signals(signals_file);
+    require_shape(signals.rows(), signals.cols(), model.op.cols(), "signal entries", signals_file);
+    std::optional<ArrayRows> measurements;
+    if (!measurements_file.empty()) {
+        measurements.emplace(measurements_file);
+        require_shape(measurements->rows(), measurements->cols(), model.op.rows(), "measurements",
+                      measurements_file);
+        if (measurements->rows() != signals.rows())
+            fail_input(fmt::format("{} signals but {} measurements ('{}')", signals.rows(),
+                                   measurements->rows(), measurements_file),
+                       "row i of the measurements must belong to row i of the signals");
+    }
+    const Recoverer recoverer(model);
+    const std::size_t row_bytes = sizeof(float) * (model.op.rows() + model.op.cols());
+    const std::size_t chunk = std::max<std::size_t>(1, kChunkBytes / row_bytes);
+    MetricsSum sum;
+    std::optional<RecoveryTime> time;
+    for (std::size_t done = 0; done < signals.rows(); done += chunk) {
+        const std::size_t rows = std::min(chunk, signals.rows() - done);
+        const Batch y = measurements ? measurements->read(done, rows) : Batch();
+        const DataSet set = evaluation_set(model, signals.read(done, rows), y, pool);
+        sum.add(set.x, recoverer.coefficients(set.y, pool));
+        if (!time)
+            time =
+                time_recovery([&](ConstBatchView part,
+                                  ThreadPool& threads) { recoverer.coefficients(part, threads); },
+                              set.y, pool);
+    }
+    return {sum.result(), *time};
+}
+
 }  // namespace
 
 void run_eval(const Arguments& arguments) {
@@ -36,7 +82,7 @@ void run_eval(const Arguments& arguments) {
         "Measures how well a model recovers known signals. Without measurements the "
         "model's own operator makes them, free of noise. A model with a basis takes the "
         "signals themselves, pixels or samples, and is scored on them as in training: "
-        "normalised.",
+        "normalised. .npy files may be larger than memory.",
         "pibinn eval model.safetensors --signals x_test.npy --measurements y_test.npy");
     std::string model_file, signals_file, measurements_file;
     line.required("MODEL", model_file, "model file (.safetensors)");
@@ -47,21 +93,11 @@ void run_eval(const Arguments& arguments) {
     const Console console(line.output());
 
     const Model model = Model::load(model_file);
-    const Batch signals = read_rows(signals_file, model.op.cols(), "signal entries");
-    Batch measurements;
-    if (!measurements_file.empty())
-        measurements = read_rows(measurements_file, model.op.rows(), "measurements");
     ThreadPool pool(line.threads());
-    const DataSet set = evaluation_set(model, signals, measurements, pool);
-    const Recoverer recoverer(model);
-    const Metrics metrics = measure(set.x, recoverer.coefficients(set.y, pool));
+    const auto [metrics, time] = evaluate_rows(model, signals_file, measurements_file, pool);
     if (metrics.skipped_zero_signals == metrics.signals)
         fail_input(fmt::format("all {} signals of '{}' are zero", metrics.signals, signals_file),
                    "nmse divides by their norm: give signals that are not zero");
-
-    const RecoveryTime time = time_recovery(
-        [&](ConstBatchView rows, ThreadPool& threads) { recoverer.coefficients(rows, threads); },
-        set.y, pool);
     console.say(report(metrics, time));
     console.result({{"nmse_db", metrics.nmse_db},
                     {"energy_nmse_db", metrics.energy_nmse_db},

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "model/metrics_sum.hpp"
 #include "pibinn/error.hpp"
 
 namespace pibinn {
@@ -46,40 +47,43 @@ double median(std::vector<double>& values) {
 
 double to_db(double ratio) { return 10.0 * std::log10(std::max(ratio, 1e-40)); }
 
-Metrics measure(ConstBatchView truth, ConstBatchView estimate) {
+void MetricsSum::add(ConstBatchView truth, ConstBatchView estimate) {
     require_same_shape(truth, estimate);
-    Metrics metrics;
-    metrics.signals = truth.rows;
-    std::vector<double> ratios;
-    double error = 0;
-    double energy = 0;
-    std::size_t found = 0;
-    std::size_t wrong = 0;
-    std::size_t missed = 0;
+    signals_ += truth.rows;
     for (std::size_t i = 0; i < truth.rows; ++i) {
         const RowError row = row_error(truth.row(i), estimate.row(i));
-        error += row.error;
-        energy += row.energy;
-        if (row.energy > 0)
-            ratios.push_back(row.error / row.energy);
-        else
-            ++metrics.skipped_zero_signals;
+        error_ += row.error;
+        energy_ += row.energy;
+        if (row.energy > 0) ratios_.push_back(row.error / row.energy);
         for (std::size_t j = 0; j < truth.cols; ++j) {
             const bool is = truth(i, j) != 0;
             const bool said = estimate(i, j) != 0;
-            found += is && said;
-            wrong += !is && said;
-            missed += is && !said;
+            found_ += is && said;
+            wrong_ += !is && said;
+            missed_ += is && !said;
         }
     }
+}
+
+Metrics MetricsSum::result() const {
+    Metrics metrics;
+    metrics.signals = signals_;
+    metrics.skipped_zero_signals = signals_ - ratios_.size();
     double sum = 0;
-    for (double ratio : ratios) sum += ratio;
-    metrics.nmse_db = ratios.empty() ? 0 : to_db(sum / static_cast<double>(ratios.size()));
-    metrics.median_nmse_db = ratios.empty() ? 0 : to_db(median(ratios));
-    metrics.energy_nmse_db = energy > 0 ? to_db(error / energy) : 0;
-    const std::size_t all = 2 * found + wrong + missed;
-    metrics.support_f1 = all ? 2.0 * static_cast<double>(found) / static_cast<double>(all) : 1.0;
+    for (const double ratio : ratios_) sum += ratio;
+    std::vector<double> sorted = ratios_;
+    metrics.nmse_db = ratios_.empty() ? 0 : to_db(sum / static_cast<double>(ratios_.size()));
+    metrics.median_nmse_db = ratios_.empty() ? 0 : to_db(median(sorted));
+    metrics.energy_nmse_db = energy_ > 0 ? to_db(error_ / energy_) : 0;
+    const std::size_t all = 2 * found_ + wrong_ + missed_;
+    metrics.support_f1 = all ? 2.0 * static_cast<double>(found_) / static_cast<double>(all) : 1.0;
     return metrics;
+}
+
+Metrics measure(ConstBatchView truth, ConstBatchView estimate) {
+    MetricsSum sum;
+    sum.add(truth, estimate);
+    return sum.result();
 }
 
 std::size_t count_exact(ConstBatchView truth, ConstBatchView estimate, double tolerance) {

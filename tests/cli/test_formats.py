@@ -328,6 +328,33 @@ def test_measurements_larger_than_memory_are_recovered(work):
     assert json.loads(result.stdout)["signals"] == rows
 
 
+def test_signals_larger_than_memory_are_judged(work):
+    rows, limit = 6_000_000, 400 << 20
+    for name in ("x", "y"):
+        few = load(work / f"{name}.npy").astype("f8")
+        with open(work / f"{name}_big.npy", "wb") as file:
+            header = np.lib.format.header_data_from_array_1_0(few)
+            np.lib.format.write_array_header_1_0(file, {**header, "shape": (rows, few.shape[1])})
+            end = file.tell() + rows * few[0].nbytes
+            file.write(few.tobytes())
+            file.truncate(end)
+    assert (work / "x_big.npy").stat().st_size > limit
+
+    def little_memory():
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+    def scores(suffix, **options):
+        result = run("eval", MODEL, "--signals", f"x{suffix}.npy", "--measurements",
+                     f"y{suffix}.npy", "--threads", "1", "--json", "-", cwd=work, **options)
+        assert result.returncode == 0, result.stderr
+        return json.loads(result.stdout)
+
+    large, small = scores("_big", preexec_fn=little_memory), scores("")
+    assert large["signals"] == rows and large["skipped_zero_signals"] == rows - small["signals"]
+    assert large["nmse_db"] == small["nmse_db"] and large["support_f1"] == small["support_f1"]
+    assert large["batch"] < rows
+
+
 def test_chunks_join_without_a_seam_and_a_bad_row_leaves_nothing(work):
     y = np.tile(load(work / "y.npy"), (60_000, 1)).astype("f4")  # more than one chunk
     np.save(work / "many.npy", y)

@@ -146,8 +146,8 @@ TEST_P(MutatedMat, IsReadOrRefusedAndNeverEndsTheProgram) {
         for (std::size_t n = 1 + random() % 4; n > 0; --n) mutate(bad, header, random);
         std::ofstream(folder / "bad.mat", std::ios::binary) << bad;
         try {
-            for (const float v : read_array((folder / "bad.mat").string()).values())
-                ASSERT_TRUE(std::isfinite(v));
+            const Batch numbers = read_array((folder / "bad.mat").string());
+            for (const float v : numbers.values()) ASSERT_TRUE(std::isfinite(v));
             ++read;
         } catch (const Error& error) {
             EXPECT_EQ(error.kind(), ErrorKind::input) << error.what();

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "model/metrics_sum.hpp"
 #include "pibinn/error.hpp"
 
 namespace pibinn {
@@ -47,6 +48,33 @@ TEST(CountExact, NeedsSupportAndValues) {
     const Batch truth = batch({{1, 0}, {1, 0}, {1, 0}});
     const Batch guess = batch({{1.0005F, 0}, {1.002F, 0}, {1, 1e-9F}});
     EXPECT_EQ(count_exact(truth, guess, 1e-3), 1u);
+}
+
+TEST(MetricsSum, OfPartsIsThatOfTheWholeToTheBit) {
+    Batch truth(23, 7), estimate(23, 7);
+    std::uint32_t state = 1;
+    const auto next = [&] { return state = state * 1664525U + 1013904223U; };
+    for (std::size_t i = 0; i < truth.size(); ++i) {
+        truth.data()[i] = next() % 3 == 0 ? static_cast<float>(next()) * 1e-9F : 0.0F;
+        estimate.data()[i] = truth.data()[i] + (next() % 4 == 0 ? 0.1F : 0.0F);
+    }
+    for (std::size_t j = 0; j < 7; ++j) truth(5, j) = 0;
+    const Metrics whole = measure(truth, estimate);
+    EXPECT_GE(whole.skipped_zero_signals, 1u);
+    for (const std::size_t part : {1, 4, 23}) {
+        MetricsSum sum;
+        for (std::size_t i = 0; i < 23; i += part) {
+            const std::size_t end = std::min<std::size_t>(23, i + part);
+            sum.add(truth.view().row_range(i, end), estimate.view().row_range(i, end));
+        }
+        const Metrics parts = sum.result();
+        EXPECT_EQ(parts.nmse_db, whole.nmse_db);
+        EXPECT_EQ(parts.energy_nmse_db, whole.energy_nmse_db);
+        EXPECT_EQ(parts.median_nmse_db, whole.median_nmse_db);
+        EXPECT_EQ(parts.support_f1, whole.support_f1);
+        EXPECT_EQ(parts.signals, 23u);
+        EXPECT_EQ(parts.skipped_zero_signals, whole.skipped_zero_signals);
+    }
 }
 
 }  // namespace
