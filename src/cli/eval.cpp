@@ -93,6 +93,9 @@ void run_eval(const Arguments& arguments) {
     const Console console(line.output());
 
     const Model model = Model::load(model_file);
+    if (model.spec.architecture == Architecture::fcn && measurements_file.empty())
+        fail_usage("a fully connected model holds no operator to measure the signals with",
+                   "give --measurements y.npy");
     ThreadPool pool(line.threads());
     const auto [metrics, time] = evaluate_rows(model, signals_file, measurements_file, pool);
     if (metrics.skipped_zero_signals == metrics.signals)
