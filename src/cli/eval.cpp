@@ -104,6 +104,7 @@ void run_eval(const Arguments& arguments) {
     console.say(report(metrics, time));
     console.result({{"nmse_db", metrics.nmse_db},
                     {"energy_nmse_db", metrics.energy_nmse_db},
+                    {"median_nmse_db", metrics.median_nmse_db},
                     {"support_f1", metrics.support_f1},
                     {"signals", metrics.signals},
                     {"skipped_zero_signals", metrics.skipped_zero_signals},

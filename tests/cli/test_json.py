@@ -44,7 +44,7 @@ def test_a_dash_leaves_only_json_on_standard_output(verb, small, tmp_path):
 def test_eval_has_the_keys_of_its_contract(small):
     result = json.loads(succeed("eval", small / "model.safetensors", "--signals",
                                 small / "x_test.npy", "--json", "-"))
-    assert list(result) == ["nmse_db", "energy_nmse_db", "support_f1", "signals",
+    assert list(result) == ["nmse_db", "energy_nmse_db", "median_nmse_db", "support_f1", "signals",
                             "skipped_zero_signals", "microseconds_per_signal",
                             "latency_microseconds", "batch", "threads"]
     assert result["signals"] == 5 and result["skipped_zero_signals"] == 0
