@@ -103,7 +103,9 @@ void limit_memory(double bytes) {
     set_limit(RLIMIT_DATA, now.data + bytes + overhead);
 }
 
-void leave_the_parents_world() {
+/// Returns the answer's file under its new number: it is the only one that stays open, so that the
+/// child can neither write into the parent's files nor hold their locks.
+int leave_the_parents_world(int file) {
     for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGSEGV, SIGBUS, SIGABRT,
                              SIGFPE, SIGILL, SIGXCPU, SIGXFSZ, SIGALRM, SIGCHLD, SIGTRAP, SIGSYS})
         std::signal(signal, SIG_DFL);
@@ -113,8 +115,12 @@ void leave_the_parents_world() {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     ::prctl(PR_SET_DUMPABLE, 0);
     const int nowhere = ::open("/dev/null", O_RDWR);
-    if (nowhere < 0) return;
-    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(nowhere, stream);
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+        if (nowhere < 0 || ::dup2(nowhere, stream) < 0) ::close(stream);
+    constexpr int answer = STDERR_FILENO + 1;
+    if (file != answer) ::dup2(file, answer);
+    ::close_range(answer + 1, ~0U, 0);
+    return answer;
 }
 
 void write_error(int file, ErrorKind kind, const std::string& message, const std::string& hint) {
@@ -144,7 +150,7 @@ Ending try_work(int file, const std::function<void(ChildAnswer&)>& work) {
 [[noreturn]] void be_the_child(const ChildLimits& limits, pid_t parent, int file,
                                const std::function<void(ChildAnswer&)>& work) {
     limit_memory(limits.memory);
-    leave_the_parents_world();
+    file = leave_the_parents_world(file);
     if (::getppid() != parent) ::_exit(1);  // it died before it could be asked to tell
     set_limit(RLIMIT_CORE, 0);
     set_limit(RLIMIT_CPU, limits.cpu_seconds, 1);

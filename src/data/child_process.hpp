@@ -61,8 +61,8 @@ private:
 /// error that names `where`. An Error that `work` throws is thrown here.
 ///
 /// The child is a fork: it sees all memory of the parent and changes none. It leaves no core file,
-/// writes nothing on the standard streams, dies with the parent and runs no handlers of signals or
-/// of exit(). `work` must not use threads, nor locks that other threads of the parent may hold; the
+/// has none of the parent's files open, dies with the parent and runs no handlers of signals or of
+/// exit(). `work` must not use threads, nor locks that other threads of the parent may hold; the
 /// C and C++ libraries, their memory included, are fine.
 ChildReply run_in_child(const ChildLimits& limits, const std::string& where,
                         const std::function<void(ChildAnswer&)>& work);

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -146,20 +147,30 @@ TEST(ChildProcess, WorksWhereTheProgramIgnoresItsChildren) {
 }
 
 TEST(ChildProcess, RunsNoHandlerOfTheParent) {
-    static int write_end = -1;
-    int ends[2];
-    ASSERT_EQ(::pipe(ends), 0);
-    write_end = ends[1];
+    // Memory that both share.
+    static int* handled = static_cast<int*>(
+        ::mmap(nullptr, sizeof(int), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+    ASSERT_NE(static_cast<void*>(handled), MAP_FAILED);
     const auto before = std::signal(SIGSEGV, [](int) {
-        [[maybe_unused]] const auto done = ::write(write_end, "x", 1);
+        *handled = 1;
         ::_exit(0);
     });
     EXPECT_NE(refused(kLimits, [](ChildAnswer&) { std::raise(SIGSEGV); }), "");
     std::signal(SIGSEGV, before);
-    ::close(ends[1]);
-    char byte = 0;
-    EXPECT_EQ(::read(ends[0], &byte, 1), 0) << "the handler of the parent has run";
+    EXPECT_EQ(*handled, 0) << "the handler of the parent has run";
+    ::munmap(handled, sizeof(int));
+}
+
+TEST(ChildProcess, HasNoneOfTheParentsFiles) {
+    int ends[2];
+    ASSERT_EQ(::pipe(ends), 0);
+    const auto tried = run_in_child(kLimits, "x.mat", [&](ChildAnswer& answer) {
+                           answer.write(static_cast<int>(::write(ends[1], "x", 1)));
+                       }).read<int>();
+    EXPECT_EQ(tried, -1);
+    EXPECT_EQ(::write(ends[1], "x", 1), 1) << "in the parent it is still open";
     ::close(ends[0]);
+    ::close(ends[1]);
 }
 
 TEST(ChildProcess, CanBeStartedByManyThreadsWhileOthersAllocate) {

@@ -29,11 +29,18 @@ void* load(void* argument) {
     return nullptr;
 }
 
-/// pibinn_load on a thread with a stack of 256 KiB.
+// Sanitizers make frames several times as large.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr std::size_t kStack = 1024U << 10U;
+#else
+constexpr std::size_t kStack = 256U << 10U;
+#endif
+
+/// pibinn_load on a thread with a small stack.
 void load_on_a_small_stack(Loading& loading) {
     pthread_attr_t attributes;
     ASSERT_EQ(pthread_attr_init(&attributes), 0);
-    ASSERT_EQ(pthread_attr_setstacksize(&attributes, 256U << 10U), 0);
+    ASSERT_EQ(pthread_attr_setstacksize(&attributes, kStack), 0);
     pthread_t thread{};
     ASSERT_EQ(pthread_create(&thread, &attributes, load, &loading), 0);
     ASSERT_EQ(pthread_join(thread, nullptr), 0);
