@@ -99,6 +99,21 @@ def test_told_to_stop_a_training_says_how_to_go_on(how, undisturbed, tmp_path):
     assert temporaries(tmp_path) == []
 
 
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_told_twice_a_training_leaves_nothing_half_written(how, tmp_path):
+    """The second ends it at once, except that a terminal that closes may hang up twice."""
+    program = start(*LONG, "--out", "run", cwd=tmp_path)
+    while not list(tmp_path.rglob("history.csv")) and program.poll() is None:
+        time.sleep(0.001)
+    program.send_signal(how)
+    time.sleep(0.002)
+    program.send_signal(how)
+    _, line = program.communicate(timeout=60)
+    saved = program.returncode == 1 and line.startswith("pibinn: error: stopped after ")
+    assert saved or (program.returncode == -how and how != signal.SIGHUP), line
+    assert temporaries(tmp_path) == []
+
+
 def test_seeds_that_were_stopped_go_on(tmp_path):
     seeds = [*LONG, *sets("train.seeds=3", "problem.train=1000")]
     succeed(*seeds, "--out", "whole", cwd=tmp_path)
