@@ -64,7 +64,7 @@ Evaluation evaluate_rows(const Model& model, const std::string& signals_file,
         const std::size_t rows = std::min(chunk, signals.rows() - done);
         const Batch y = measurements ? measurements->read(done, rows) : Batch();
         const DataSet set = evaluation_set(model, signals.read(done, rows), y, pool);
-        sum.add(set.x, recoverer.coefficients(set.y, pool));
+        sum.add(set.x, recoverer.coefficients(set.y, pool, nullptr, done));
         if (!time)
             time =
                 time_recovery([&](ConstBatchView part,

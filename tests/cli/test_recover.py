@@ -247,3 +247,14 @@ def test_pipes_that_do_not_block_carry_every_byte(work, expected):
     _, errors = program.communicate(timeout=60)
     assert program.returncode == 0, errors
     np.testing.assert_array_equal(rows_of(found), np.tile(expected, (2000, 1)))
+
+
+@pytest.mark.parametrize("verb", ["eval", "recover"])
+def test_rows_are_counted_over_all_chunks(verb, work):
+    y = np.ones((270_000, 6), np.float32)
+    y[-1] = 3e38
+    np.save(work / "y.npy", y)
+    np.save(work / "x.npy", np.ones((270_000, 10), np.float32))
+    files = {"eval": ["--signals", "x.npy", "--measurements", "y.npy"],
+             "recover": ["--in", "y.npy", "--out", "r.npy"]}[verb]
+    assert "at row 269999, column 0" in refuse(verb, MODEL, *files, cwd=work)
