@@ -2,6 +2,7 @@
 SHELL := bash
 JOBS ?= $(shell nproc)
 MINUTES ?= 11
+CASES ?= 0
 PREFIX ?= /usr/local
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
@@ -53,7 +54,7 @@ fuzz: ## try hostile files on every reader (MINUTES=11, READERS="npy csv", JOBS=
 	@scripts/setup program clang libclang-rt-dev
 	cmake --preset fuzz
 	cmake --build --preset fuzz --parallel $(JOBS) --target fuzzers
-	fuzz/run --minutes $(MINUTES) --jobs $(JOBS) $(READERS)
+	fuzz/run --minutes $(MINUTES) --jobs $(JOBS) --cases $(CASES) $(READERS)
 
 faults: program ## kill, fill disks, take permissions away, run two at once; see docs/reliability.md
 	@scripts/setup test
