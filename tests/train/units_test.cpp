@@ -6,6 +6,7 @@
 #include "model/cases.hpp"
 #include "model/model_units.hpp"
 #include "pibinn/error.hpp"
+#include "pibinn/real_problem.hpp"
 #include "pibinn/recoverer.hpp"
 #include "pibinn/train.hpp"
 
@@ -111,6 +112,52 @@ TEST(Units, AnyFactorGivesTheSameResultForEveryStructure) {
                     << to_string(kind) << ' ' << x_unit << ' ' << a_unit;
             }
         }
+}
+
+double trained_nmse(const Problem& problem, ThreadPool& pool) {
+    TrainJob job;
+    job.problem = &problem;
+    job.spec.layers = 3;
+    job.recipe = recipe_for(problem, job.spec);
+    for (Stage& stage : job.recipe.stages) stage.epochs = 10;
+    return train(job, pool).test.nmse_db;
+}
+
+TEST(Units, DrawnSignalsMayMeetAnOperatorOfAnyUnit) {
+    ThreadPool pool(2);
+    SyntheticSpec spec;
+    spec.train = 200;
+    spec.test = 50;
+    spec.snr_db = SnrRange{20, 20};
+    const auto nmse = [&](double unit) {
+        const ArrayProblem given = arrays(Structure::dense(12, 20), 1, unit, pool);
+        return trained_nmse(make_synthetic(spec, given.op, 4, pool), pool);
+    };
+    const double usual = nmse(1);
+    for (const double unit : {1e-9, 37.0, 1e9}) EXPECT_NEAR(nmse(unit), usual, 0.1) << unit;
+}
+
+TEST(Units, RealSignalsThatAreNotNormalisedMayBeOfAnyUnit) {
+    ThreadPool pool(2);
+    const auto nmse = [&](double unit) {
+        RealSignals signals;
+        signals.train = Batch(200, 16);
+        signals.test = Batch(50, 16);
+        Stream stream(8, Purpose::tests);
+        for (Batch* set : {&signals.train, &signals.test})
+            for (std::size_t i = 0; i < set->rows(); ++i)
+                for (std::size_t j = 0; j < 16; ++j)
+                    (*set)(i, j) =
+                        static_cast<float>(unit * stream.normal() / (1 + static_cast<double>(j)));
+        signals.noise_std = 0.05 * unit;
+        signals.where = "test";
+        SensingSpec sensing;
+        sensing.m = 8;
+        return trained_nmse(make_real(signals, SignalDomain{}, sensing, 2, pool), pool);
+    };
+    const double usual = nmse(1);
+    EXPECT_LT(usual, -1);
+    for (const double unit : {1e-9, 255.0, 1e9}) EXPECT_NEAR(nmse(unit), usual, 0.1) << unit;
 }
 
 TEST(Units, TheModelRecoversInTheUnitsOfTheUser) {
