@@ -30,14 +30,6 @@ double signal_size(const Problem& problem) {
     return entries > 0 ? std::sqrt(squares / static_cast<double>(entries)) : 1;
 }
 
-double column_norm(const Operator& op) {
-    double squares = 0;
-    for (const float v : op.values()) squares += double{v} * v;
-    const double columns =
-        static_cast<double>(op.cols()) / static_cast<double>(op.structure().repeat());
-    return std::sqrt(squares / columns);
-}
-
 double usable(double unit) {
     return std::isfinite(unit) && unit > 0 && std::abs(unit - 1) > kNearlyOne ? unit : 1;
 }
@@ -50,6 +42,14 @@ Batch divided(const Batch& rows, double by) {
 }
 
 }  // namespace
+
+double column_norm(const Operator& op) {
+    double squares = 0;
+    for (const float v : op.values()) squares += double{v} * v;
+    const double columns =
+        static_cast<double>(op.cols()) / static_cast<double>(op.structure().repeat());
+    return std::sqrt(squares / columns);
+}
 
 Units units_of(const Problem& problem) {
     return {usable(problem.signal_size ? *problem.signal_size : signal_size(problem)),

@@ -14,6 +14,9 @@ struct Units {
     bool plain() const { return signal == 1 && column == 1; }
 };
 
+/// Root mean square norm of the columns.
+double column_norm(const Operator& op);
+
 /// What the maker of the problem knows, otherwise what its training signals and operator have.
 /// Units within a thousandth of 1 are 1.
 Units units_of(const Problem& problem);

@@ -10,6 +10,7 @@
 #include "pibinn/linear.hpp"
 #include "pibinn/omp.hpp"
 #include "pibinn/recoverer.hpp"
+#include "problem/units.hpp"
 #include "study/timing.hpp"
 
 namespace pibinn::study {
@@ -47,14 +48,6 @@ DataSet first_pairs(const DataSet& set, std::size_t rows) {
 double links_of(const Operator& op) {
     const Structure& s = op.structure();
     return static_cast<double>(std::max<std::size_t>(1, s.links() * s.repeat()));
-}
-
-/// Root mean square over the columns.
-double column_length(const Operator& op) {
-    double energy = 0;
-    for (const float v : op.values()) energy += double{v} * double{v};
-    const Structure& s = op.structure();
-    return std::sqrt(energy * static_cast<double>(s.repeat()) / static_cast<double>(s.cols()));
 }
 
 /// Multiplications of one signal's pursuits, about: a column costs n per column before it, and the
@@ -147,7 +140,7 @@ void Comparison::add_lasso(LassoMethod method, std::size_t iterations) {
         // Noise is as strong in faint signals as in strong ones: one lambda for all may be better.
         std::vector<double> lambdas;
         for (const double factor : kNoiseLambdas)
-            lambdas.push_back(factor * noise_std_ * column_length(problem_.op));
+            lambdas.push_back(factor * noise_std_ * column_norm(problem_.op));
         LassoOptions absolute = options;
         absolute.unit = LambdaUnit::absolute;
         const LambdaChoice choice = best_lambda(problem_.op, tuning_, lambdas, absolute, pool_);
