@@ -52,7 +52,9 @@ file(WRITE ${work}/readme.inc "${readme}")
 
 run(${CMAKE_COMMAND} -S ${SOURCE_DIR} -B ${work}/outside -G ${GENERATOR}
     -DCMAKE_PREFIX_PATH=${prefix} -DREADME_FOLDER=${work} -DEXPECTED_VERSION=${VERSION} -DCMAKE_BUILD_TYPE=${BUILD_TYPE}
-    -DCMAKE_C_COMPILER=${C} -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_CXX_FLAGS=${CXX_FLAGS})
+    -DCMAKE_C_COMPILER=${C} -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_CXX_FLAGS=${CXX_FLAGS}
+    # A sanitizer has to be linked into a program of C too, before the library that needs it.
+    -DCMAKE_EXE_LINKER_FLAGS=${LINKER_FLAGS})
 run(${CMAKE_COMMAND} --build ${work}/outside)
 run(${work}/outside/outside)
 expect_output("^pibinn ${VERSION} measures\n")
