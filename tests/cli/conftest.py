@@ -14,10 +14,17 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = Path(os.environ.get("PIBINN", ROOT / "build" / "pibinn"))
 
-# A shell that runs the tests in the background ignores Ctrl-C for them, and programs inherit that: those that are told
-# to stop would not hear it.
+# A shell that runs the tests in the background ignores Ctrl-C for them, nohup a lost terminal, and programs inherit
+# that: those that are told to stop would not hear it.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+# A sanitizer reserves terabytes of addresses and takes memory of its own.
+own_memory_alone = pytest.mark.skipif(
+    b"__asan_init" in PROGRAM.read_bytes() or b"__tsan_init" in PROGRAM.read_bytes(),
+    reason="skipped: a sanitizer takes memory beside the program's own")
 
 
 # What work of ten seconds or more says on a standard error that is no terminal.

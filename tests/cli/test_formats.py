@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from conftest import PROGRAM, SHORT, load, refuse, run, sets, succeed, tree
+from conftest import PROGRAM, SHORT, load, own_memory_alone, refuse, run, sets, succeed, tree
 
 MODEL = "model.safetensors"
 
@@ -309,6 +309,7 @@ def test_a_model_with_a_hostile_domain_is_refused(change, work):
 
 # -- larger than memory ---------------------------------------------------------------------------
 
+@own_memory_alone
 def test_measurements_larger_than_memory_are_recovered(work):
     """A sparse file of zeros, of more bytes than the program may have."""
     rows, limit = 10_000_000, 400 << 20
@@ -328,6 +329,7 @@ def test_measurements_larger_than_memory_are_recovered(work):
     assert json.loads(result.stdout)["signals"] == rows
 
 
+@own_memory_alone
 def test_signals_larger_than_memory_are_judged(work):
     rows, limit = 6_000_000, 400 << 20
     for name in ("x", "y"):

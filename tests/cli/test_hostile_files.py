@@ -11,7 +11,7 @@ import zlib
 import numpy as np
 import pytest
 
-from conftest import PROGRAM, SHORT, TINY, refuse, succeed
+from conftest import PROGRAM, SHORT, TINY, own_memory_alone, refuse, succeed
 
 MODEL = "model.safetensors"
 DEEP = 100_000
@@ -106,6 +106,7 @@ STRUCTURES = {
 }
 
 
+@own_memory_alone
 @pytest.mark.parametrize("what", STRUCTURES)
 def test_a_small_model_takes_little_memory(what, work):
     network, structure, word = STRUCTURES[what]
@@ -164,6 +165,7 @@ def test_a_mat_that_crashes_its_reader_is_an_input_error(work):
     assert "'y.mat'" in line
 
 
+@own_memory_alone
 def test_a_sparse_mat_that_claims_gigabytes_takes_little_memory(work):
     def element(kind, data):
         return struct.pack("<II", kind, len(data)) + data + bytes(-len(data) % 8)
