@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/file.hpp"
+#include "core/numbers.hpp"
 #include "pibinn/image.hpp"
 #include "pibinn/recoverer.hpp"
 #include "pibinn/version.hpp"
@@ -83,6 +84,17 @@ Image patch_picture(const SeedRun& seed, ThreadPool& pool) {
     return picture;
 }
 
+/// What is known of the noise of the measurements.
+std::string noise_line(const Problem& problem) {
+    if (problem.given_measurements)
+        return problem.unexplained > 0 ? fmt::format("given measurements, noise at {:.1f} dB",
+                                                     -to_db(problem.unexplained))
+                                       : "given measurements, no noise";
+    if (problem.snr_db) return fmt::format("noise at {}", decibels(*problem.snr_db));
+    return problem.noise_std > 0 ? fmt::format("noise of deviation {}", problem.noise_std)
+                                 : "no noise";
+}
+
 std::string run_report(const TrainingRun& run, const std::vector<SeedRun>& seeds,
                        const Comparison& comparison, ThreadPool& pool) {
     const SeedRun& first = seeds.front();
@@ -123,10 +135,7 @@ std::string run_report(const TrainingRun& run, const std::vector<SeedRun>& seeds
 
 std::string problem_line(const Config& whole, const Problem& problem) {
     if (!problem.protocol.empty()) return problem.protocol;
-    const std::string noise = problem.snr_db ? fmt::format("noise at {}", decibels(*problem.snr_db))
-                              : problem.noise_std > 0
-                                  ? fmt::format("noise of deviation {}", problem.noise_std)
-                                  : "no noise";
+    const std::string noise = noise_line(problem);
     const ProblemConfig& config = whole.problem;
     const std::string signals = config.kind == ProblemKind::arrays
                                     ? fmt::format("signals of {}", config.x_file)

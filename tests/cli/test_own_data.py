@@ -60,6 +60,7 @@ def test_measurements_of_other_signals_are_warned_of(arrays):
     np.save(arrays / "y.npy", y)
     text, summary = trained(arrays, "right")
     assert "not close to A x" not in text and summary["augment"] == "roll"
+    assert "given measurements, noise at" in (arrays / "right" / "report.html").read_text(encoding="utf-8")
     np.save(arrays / "y.npy", np.roll(y, 1, axis=0))
     text, summary = trained(arrays, "shuffled")
     assert "warning: " in text and "not close to A x" in text and summary["augment"] == "none"
