@@ -12,6 +12,10 @@
 
 namespace pibinn {
 
+/// The largest magnitude of a measurement: a network may then amplify it by 10^8 before float32
+/// overflows. An overflow can turn into zeros inside a network, which no result tells.
+constexpr float kLargestMeasurement = 1e30F;
+
 enum class OperatorEnsemble { gaussian, rademacher };
 
 std::string_view to_string(OperatorEnsemble ensemble);

@@ -106,6 +106,8 @@ void sense(const Problem& problem, Split split, ConstBatchView x, BatchView y, s
            std::uint64_t first, ThreadPool& pool);
 /// Refuses a set of zero signals alone: nmse divides by their norms. `where` they came from.
 void require_some_signals(const Problem& problem, std::string_view where);
+/// Refuses measurements over kLargestMeasurement, or that are not finite.
+void require_measurements(const Problem& problem);
 /// Measures the signals of both sets.
 void measure_sets(Problem& problem, std::uint64_t seed, ThreadPool& pool);
 

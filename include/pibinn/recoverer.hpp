@@ -52,10 +52,6 @@ private:
     std::shared_ptr<const PreparedNetwork> floats_;
 };
 
-/// The largest magnitude of a measurement: a network may then amplify it by 10^8 before float32
-/// overflows. An overflow can turn into zeros inside a network, which no result tells.
-constexpr float kLargestMeasurement = 1e30F;
-
 /// Refuses measurements that hold NaN, infinite or larger values, naming the first; rows count from
 /// `first_row`.
 void require_numbers(ConstBatchView y, std::size_t first_row = 0);

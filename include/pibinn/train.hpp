@@ -43,7 +43,8 @@ struct TrainResult {
     Model model;
     bool finished = true;  ///< false when the progress sink asked to stop: the checkpoint is there
     Metrics train, test;
-    Augment augment = Augment::none;
+    Augment augment = Augment::none;    ///< of the recipe
+    double validation = 0;              ///< of the recipe
     std::vector<std::string> warnings;  ///< what speaks against using the model as it is
     std::vector<double> train_nmse_db_per_layer, test_nmse_db_per_layer;
     std::vector<EpochRecord> history;

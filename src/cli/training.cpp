@@ -25,7 +25,9 @@ std::vector<study::SeedRun> run_training(const study::TrainingRun& run, Console&
 std::string data_lines(const std::vector<study::SeedRun>& seeds) {
     std::string lines;
     if (const std::string& found = seeds.front().problem->exchangeability; !found.empty())
-        lines += fmt::format("{} (augment {})\n", found, to_string(seeds.front().result.augment));
+        lines += fmt::format(
+            "{}\naugment {}, {:.0f} % of the training signals kept for validation\n", found,
+            to_string(seeds.front().result.augment), 100 * seeds.front().result.validation);
     for (const std::string& warning : study::warnings_of(seeds))
         lines += fmt::format("warning: {}\n", warning);
     return lines;

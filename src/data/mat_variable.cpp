@@ -38,7 +38,8 @@ void keep_complaint(int level, char* text) {
 
 void require_no_complaint(const std::string& where) {
     if (!complaint.empty())
-        fail_input(fmt::format("'{}' is damaged: {}", where, escaped(complaint)),
+        fail_input(fmt::format("'{}' is damaged: {}", where,
+                               escaped(complaint.substr(0, complaint.find('\n')))),
                    "copy or save the file again");
 }
 

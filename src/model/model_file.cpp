@@ -12,6 +12,7 @@
 #include "model/link_codes.hpp"
 #include "model/model_parameters.hpp"
 #include "model/spec_json.hpp"
+#include "model/storable.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/model.hpp"
 #include "pibinn/version.hpp"
@@ -80,7 +81,7 @@ void check_format(const SafeTensors& file) {
 
 /// A model needs at least a bit per link: sizes that claim more than the file holds are lies.
 /// What they take as numbers in memory, and for recovering one row, is limited too.
-void check_claims(const SafeTensors& file, const NetworkSpec& spec, const Structure& s,
+void check_claims(const std::string& where, const NetworkSpec& spec, const Structure& s,
                   std::uint64_t file_bytes) {
     const auto m = static_cast<double>(s.rows()), n = static_cast<double>(s.cols());
     const auto layers = static_cast<double>(spec.layers);
@@ -89,19 +90,19 @@ void check_claims(const SafeTensors& file, const NetworkSpec& spec, const Struct
     const double links = unrolled ? layers * operator_links : m * n + (layers - 1) * n * n;
     if (links > 8.0 * static_cast<double>(file_bytes))
         fail_input(fmt::format("{}: {} layers of together {} links do not fit a file of {} bytes",
-                               file.where, spec.layers, links, file_bytes),
+                               where, spec.layers, links, file_bytes),
                    kDamaged);
     const auto blocks = static_cast<double>(s.parts().size());
     constexpr double packed_block = 256;  // of one layer, whose signs fill whole vectors
-    require_claim(sizeof(float) * (links + operator_links) + packed_block * blocks * (1 + layers),
-                  claim_factor::models, file_bytes,
-                  fmt::format("{}: {} layers of {} links in {} block(s)", file.where, spec.layers,
-                              links, blocks),
-                  "use larger blocks, or fewer layers");
+    require_claim(
+        sizeof(float) * (links + operator_links) + packed_block * blocks * (1 + layers),
+        claim_factor::models, file_bytes,
+        fmt::format("{}: {} layers of {} links in {} block(s)", where, spec.layers, links, blocks),
+        "use larger blocks, or fewer layers");
     constexpr double copies = 4;  // read, recovered, transformed and written
     require_claim(
         copies * sizeof(float) * (m + n), claim_factor::rows, file_bytes,
-        fmt::format("{}: recovering a row of {} entries from {} measurements", file.where, n, m),
+        fmt::format("{}: recovering a row of {} entries from {} measurements", where, n, m),
         s.kind() == StructureKind::repeated
             ? fmt::format("{} repetitions are too many: recover them as rows of their own",
                           s.repeat())
@@ -138,8 +139,14 @@ SignalDomain load_domain(const SafeTensors& file, std::size_t n, std::uint64_t f
 
 }  // namespace
 
+void require_storable(const NetworkSpec& spec, const Operator& op) {
+    check_claims("the model", spec, op.structure(),
+                 count_bits(spec, op.structure(), op.is_sign()).total / 8);
+}
+
 void Model::save(const std::filesystem::path& path) const {
     require_fitting(*this);
+    require_storable(spec, op);
     const Structure& s = op.structure();
     const bool unrolled = spec.architecture == Architecture::unrolled;
     std::vector<Tensor> tensors;
@@ -203,7 +210,7 @@ Model Model::load(const std::filesystem::path& path) {
         rows = values_of<std::uint32_t>(file.at("structure.rows", TensorType::u32));
     }
     const Structure s = structure_from_json(structure, offsets, rows, structure_where);
-    check_claims(file, model.spec, s, content.size());
+    check_claims(file.where, model.spec, s, content.size());
     model.op = model.spec.architecture == Architecture::unrolled
                    ? load_operator(file, s)
                    : Operator(s, AlignedBuffer<float>(s.links()));

@@ -130,6 +130,7 @@ Problem Problem::from_arrays(const ArrayProblem& arrays, ThreadPool& pool) {
     if (measured) {
         problem.train.y = copy_rows(arrays.y, 0, split.train);
         problem.test.y = copy_rows(arrays.y, split.train, split.test);
+        require_measurements(problem);
         explain_measurements(problem, arrays, pool);
     } else {
         measure_sets(problem, arrays.seed, pool);

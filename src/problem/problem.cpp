@@ -1,6 +1,7 @@
 #include "pibinn/problem.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -74,12 +75,25 @@ void require_some_signals(const Problem& problem, std::string_view where) {
     }
 }
 
+void require_measurements(const Problem& problem) {
+    for (const DataSet* set : {&problem.train, &problem.test})
+        for (std::size_t i = 0; i < set->y.rows(); ++i)
+            for (const float v : set->y.row(i))
+                if (!(std::abs(v) <= kLargestMeasurement))
+                    fail_input(
+                        fmt::format("a measurement of {} signal {} is {}, and {:g} is the most",
+                                    set == &problem.train ? "training" : "test", i, v,
+                                    kLargestMeasurement),
+                        "scale the operator, the signals or their noise down: any unit will do");
+}
+
 void measure_sets(Problem& problem, std::uint64_t seed, ThreadPool& pool) {
     for (const Split split : {Split::train, Split::test}) {
         DataSet& set = split == Split::train ? problem.train : problem.test;
         set.y = Batch(set.x.rows(), problem.op.rows());
         sense(problem, split, set.x, set.y, seed, 0, pool);
     }
+    require_measurements(problem);
 }
 
 }  // namespace pibinn

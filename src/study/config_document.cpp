@@ -102,8 +102,8 @@ double ConfigValue::number(double least, double most, bool open) const {
     if (!std::isfinite(value) || value < least || value > most || (open && value == least))
         fail(fmt::format("{} is out of range", value),
              std::isinf(most) ? fmt::format("give a number {} {}", open ? "above" : "from", least)
-                              : fmt::format("give a number {} {} and at most {}",
-                                            open ? "above" : "from", least, most));
+             : open           ? fmt::format("give a number above {} and at most {}", least, most)
+                              : fmt::format("give a number from {} to {}", least, most));
     return value;
 }
 

@@ -109,6 +109,8 @@ void require_effect(const Value& value, std::string_view key, const ProblemConfi
         value.fail("there is no artefact", "remove it, or set problem.artefact to a file");
     if (key == "snr_db" && real.noise_std && !has_artefact(problem))
         value.fail("noise_std is given too", "say the noise in one of the two ways");
+    if (key == "noise_at" && real.snr_db && !has_artefact(problem))
+        value.fail("snr_db is noise of the measurements", "remove one of the two");
     if (key == "snr_db" && !problem.y_file.empty())
         value.fail("it would add noise to measurements that are given",
                    "remove it, or y to let the operator measure");

@@ -54,7 +54,7 @@ ordered_json problem_json(const TrainingRun& run, const Problem& problem) {
     if (!problem.domain.plain()) add_domain(json, problem.domain);
     if (config.kind == ProblemKind::images || config.kind == ProblemKind::signals) {
         json["noise_std"] = *config.real.noise_std;
-        json["noise_at"] = to_string(config.real.noise_place);
+        if (!problem.snr_db) json["noise_at"] = to_string(config.real.noise_place);
     }
     if (const auto& snr = problem.snr_db)
         json["snr_db"] = snr->least_db == snr->most_db ? ordered_json(snr->least_db)
@@ -180,6 +180,7 @@ ordered_json summary_json(const TrainingRun& run, const std::vector<SeedRun>& se
         {"model", model_json(model)},
         {"recipe", run.train.recipe.name},
         {"augment", to_string(first.result.augment)},
+        {"validation", first.result.validation},
         {"warnings", warnings_of(seeds)},
         {"train_nmse_db", train_nmse.mean},
         {"test_nmse_db", test_nmse.mean},

@@ -12,6 +12,7 @@
 #include "core/file.hpp"
 #include "core/fingerprint.hpp"
 #include "model/model_units.hpp"
+#include "model/storable.hpp"
 #include "pibinn/error.hpp"
 #include "train/checkpoint.hpp"
 #include "train/trainer.hpp"
@@ -147,6 +148,7 @@ TrainResult train(const TrainJob& asked, ThreadPool& pool, const ProgressSink& p
     const Problem& trained = scaled ? *scaled : problem;
     TrainJob job = asked;
     job.spec.validate();
+    require_storable(job.spec, problem.op);
     require_augment(job.recipe.augment, problem.traits());
     if (job.recipe.batch == 0) job.recipe.batch = usual_batch(problem, job.recipe);
     if (job.spec.architecture == Architecture::unrolled) fit_recipe(trained.op, job.recipe);
@@ -175,6 +177,7 @@ TrainResult train(const TrainJob& asked, ThreadPool& pool, const ProgressSink& p
     }
     TrainResult result;
     result.augment = job.recipe.augment;
+    result.validation = job.recipe.validation;
     result.model = in_users_units(trainer.model(), problem.op, units);
     result.finished = trainer.done();
     result.history = trainer.history();

@@ -243,6 +243,7 @@ def test_pictures_of_every_kind_are_used(tmp_path):
     (["problem.basis=bad.npy"], ["not orthonormal"]),
     (["problem.density=0.1"], ["kind images has no such key", "synthetic"]),
     (["problem.snr_db=3", "problem.noise_std=0.1"], ["problem.snr_db", "noise_std is given too"]),
+    (["problem.snr_db=3", "problem.noise_at=signals"], ["problem.noise_at", "remove one"]),
     (["problem.x=bad.npy"], ["kind images has no such key"]),
     (["problem.operator=narrow.npy"], ["4 x 60", "64 entries"]),
     (["problem.structure=blocks", "problem.repeat=3"], ["3 equal blocks"]),
