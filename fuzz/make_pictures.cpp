@@ -1,12 +1,9 @@
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
-#include <jpeglib.h>
-
 #include "core/file.hpp"
+#include "data/jpeg_bytes.hpp"
 #include "make_corpus.hpp"
 #include "png_mutator.hpp"
 
@@ -31,32 +28,9 @@ std::string png(const PngKind& kind, const std::string& samples, const std::stri
 
 /// A picture of slowly changing samples.
 std::string jpeg(J_COLOR_SPACE space, int channels, unsigned side, bool progressive) {
-    jpeg_compress_struct info{};
-    jpeg_error_mgr errors{};
-    info.err = jpeg_std_error(&errors);
-    jpeg_create_compress(&info);
-    unsigned char* buffer = nullptr;
-    unsigned long size = 0;
-    jpeg_mem_dest(&info, &buffer, &size);
-    info.image_width = info.image_height = side;
-    info.input_components = channels;
-    info.in_color_space = space;
-    jpeg_set_defaults(&info);
-    jpeg_set_quality(&info, 50, TRUE);
-    if (progressive) jpeg_simple_progression(&info);
-    jpeg_start_compress(&info, TRUE);
-    std::vector<unsigned char> row(side * static_cast<unsigned>(channels));
-    for (unsigned i = 0; i < side; ++i) {
-        for (std::size_t j = 0; j < row.size(); ++j)
-            row[j] = static_cast<unsigned char>(16 * i + 5 * j);
-        JSAMPROW at = row.data();
-        jpeg_write_scanlines(&info, &at, 1);
-    }
-    jpeg_finish_compress(&info);
-    jpeg_destroy_compress(&info);
-    std::string bytes(reinterpret_cast<char*>(buffer), size);
-    std::free(buffer);
-    return bytes;
+    return jpeg_bytes(
+        {space, channels, side, 50, {}, progressive},
+        [](std::size_t i, std::size_t j) { return static_cast<unsigned char>(16 * i + 5 * j); });
 }
 
 /// The same picture with other sides in its frame header.

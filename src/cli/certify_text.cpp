@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/console.hpp"
+#include "core/escape.hpp"
 
 namespace pibinn::cli {
 
@@ -11,8 +12,7 @@ std::string attached_text(const std::optional<AttachedCertificate>& attached) {
     if (!attached->matches)
         return "warning: the attached certificate was made of other weights; run 'pibinn certify' "
                "again\n";
-    return fmt::format("certificate: {}: {}\n", one_line(attached->verdict),
-                       one_line(attached->why));
+    return fmt::format("certificate: {}: {}\n", escaped(attached->verdict), escaped(attached->why));
 }
 
 }  // namespace pibinn::cli

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/interrupt.hpp"
+#include "core/escape.hpp"
 #include "core/file.hpp"
 #include "core/folder.hpp"
 #include "pibinn/error.hpp"
@@ -39,18 +40,6 @@ void write_stderr(std::string_view text) { write_all(STDERR_FILENO, text.data(),
 
 }  // namespace
 
-std::string one_line(std::string_view text) {
-    std::string line;
-    for (const char c : text) {
-        const auto byte = static_cast<unsigned char>(c);
-        if (byte < 0x20 || byte == 0x7f)
-            line += fmt::format("\\x{:02x}", byte);
-        else
-            line += c;
-    }
-    return line;
-}
-
 void write_stdout(std::string_view text) {
     const int error = write_all(STDOUT_FILENO, text.data(), text.size());
     if (error == 0) return;
@@ -59,8 +48,8 @@ void write_stdout(std::string_view text) {
 }
 
 void report_error(std::string_view message, std::string_view hint) {
-    const std::string line = fmt::format("pibinn: error: {}; {}\n", one_line(message),
-                                         hint.empty() ? "see 'pibinn --help'" : one_line(hint));
+    const std::string line = fmt::format("pibinn: error: {}; {}\n", escaped(message),
+                                         hint.empty() ? "see 'pibinn --help'" : escaped(hint));
     write_stderr(line);
 }
 
@@ -84,7 +73,7 @@ void Console::say(std::string_view text) const {
 void Console::note(std::string_view text) {
     if (output_.quiet || text.empty()) return;
     clear_progress();
-    const std::string line = fmt::format("pibinn: note: {}\n", one_line(text));
+    const std::string line = fmt::format("pibinn: note: {}\n", escaped(text));
     write_stderr(line);
 }
 
@@ -117,7 +106,7 @@ bool Console::progress(const Progress& progress) {
     }
     const double elapsed = seconds_between(task_start_, now);
     if (!pace_.due(elapsed)) return true;
-    const std::string task = one_line(progress.task), detail = one_line(progress.detail);
+    const std::string task = escaped(progress.task), detail = escaped(progress.detail);
     Progress shown = progress;
     shown.task = task;
     shown.detail = detail;

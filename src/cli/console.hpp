@@ -26,10 +26,6 @@ struct OutputOptions {
 /// All of the text, or an io error: a full disk behind a redirection must not pass unnoticed.
 void write_stdout(std::string_view text);
 
-/// Text with its control characters escaped, so that no file or argument can break a line or speak
-/// to the terminal.
-std::string one_line(std::string_view text);
-
 /// One line on standard error, whatever characters a file or an argument put into the message.
 void report_error(std::string_view message, std::string_view hint);
 

@@ -11,6 +11,7 @@
 #include "cli/model_text.hpp"
 #include "cli/options.hpp"
 #include "cli/pattern_file.hpp"
+#include "core/escape.hpp"
 #include "core/numbers.hpp"
 #include "pibinn/array.hpp"
 #include "pibinn/error.hpp"
@@ -50,7 +51,7 @@ std::string domain_text(const SignalDomain& domain) {
 std::string metadata_text(const Model& model) {
     std::string text;
     for (const auto& [key, value] : model.metadata)
-        if (key != kCertificateKey) text += fmt::format("{}: {}\n", one_line(key), one_line(value));
+        if (key != kCertificateKey) text += fmt::format("{}: {}\n", escaped(key), escaped(value));
     return text;
 }
 

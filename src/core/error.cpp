@@ -1,11 +1,12 @@
 #include "pibinn/error.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "core/escape.hpp"
 
 namespace pibinn {
 
@@ -19,24 +20,14 @@ std::string number_text(double value) {
     return fmt::format("{:.9g}", value);
 }
 
-/// An error is one line, and what it quotes of a file or of a name cannot speak to the terminal.
-std::string one_line(std::string text) {
-    const auto control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
-    if (std::none_of(text.begin(), text.end(), control)) return text;
-    std::string line;
-    for (const char c : text)
-        line += control(c) ? fmt::format("\\x{:02x}", static_cast<unsigned char>(c))
-                           : std::string(1, c);
-    return line;
-}
-
 }  // namespace
 
+// An error is one line.
 Error::Error(ErrorKind kind, std::string message, std::string hint)
-    : std::runtime_error(one_line(hint.empty() ? message : message + "; " + hint)),
+    : std::runtime_error(escaped(hint.empty() ? message : message + "; " + hint)),
       kind_(kind),
-      message_(one_line(std::move(message))),
-      hint_(one_line(std::move(hint))) {}
+      message_(escaped(message)),
+      hint_(escaped(hint)) {}
 
 void fail_usage(std::string message, std::string hint) {
     throw Error(ErrorKind::usage, std::move(message), std::move(hint));

@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "core/escape.hpp"
+
 #include "pibinn/error.hpp"
 
 namespace pibinn {
@@ -33,21 +35,12 @@ void append_little(std::string& bytes, T value) {
     bytes.append(reinterpret_cast<const char*>(&value), sizeof(T));
 }
 
-/// Text out of a file, fit for an error message: control characters are escaped, so that a file
-/// cannot speak to the terminal, and long text is cut.
-inline std::string escaped(std::string_view text) {
+/// Text out of a file, fit for an error message: escaped, and cut where it is long.
+inline std::string excerpt(std::string_view text) {
     constexpr std::size_t longest = 80;
-    std::string result;
-    for (const char c : text.substr(0, longest)) {
-        const auto byte = static_cast<unsigned char>(c);
-        if (byte < 0x20 || byte == 0x7f)
-            result += fmt::format("\\x{:02x}", byte);
-        else
-            result += c;
-    }
-    return result + (text.size() > longest ? "..." : "");
+    return escaped(text.substr(0, longest)) + (text.size() > longest ? "..." : "");
 }
 
-inline std::string shown(std::string_view text) { return fmt::format("'{}'", escaped(text)); }
+inline std::string shown(std::string_view text) { return fmt::format("'{}'", excerpt(text)); }
 
 }  // namespace pibinn

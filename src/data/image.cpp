@@ -25,7 +25,7 @@ constexpr std::size_t kGap = 8;
 }  // namespace
 
 void fail_decode(std::string_view format, const char* why, const std::string& where) {
-    fail_input(fmt::format("'{}' is a damaged {} picture: {}", where, format, escaped(why)),
+    fail_input(fmt::format("'{}' is a damaged {} picture: {}", where, format, excerpt(why)),
                "copy or save the picture again");
 }
 

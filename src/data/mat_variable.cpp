@@ -39,7 +39,7 @@ void keep_complaint(int level, char* text) {
 void require_no_complaint(const std::string& where) {
     if (!complaint.empty())
         fail_input(fmt::format("'{}' is damaged: {}", where,
-                               escaped(complaint.substr(0, complaint.find('\n')))),
+                               excerpt(complaint.substr(0, complaint.find('\n')))),
                    "copy or save the file again");
 }
 
@@ -234,7 +234,7 @@ MatVariable read_mat_variable(const std::string& path, const std::string& name) 
     const MatFile file = open_mat(path);
     const std::string chosen = choose(file.get(), path, name);
     MatVariable result;
-    result.where = path + ":" + escaped(chosen);
+    result.where = path + ":" + excerpt(chosen);
     const std::string& where = result.where;
     {
         const Variable info(Mat_VarReadInfo(file.get(), chosen.c_str()));

@@ -72,7 +72,7 @@ bool NpzArchive::has(std::string_view name) const {
 }
 
 std::string NpzArchive::place_of(std::string_view name) const {
-    return where + ":" + escaped(name);
+    return where + ":" + excerpt(name);
 }
 
 const ZipEntry& NpzArchive::entry(std::string_view name) const {

@@ -25,9 +25,9 @@ constexpr std::size_t kBands = 8;
 struct Counts {
     std::vector<double> per_place;  ///< how often each entry is present
     double entries = 0, positive = 0;
-    double successive = 0,
-           agreeing = 0;  ///< entries next to each other in a signal's list; of one sign
-    /// Of log |x| less its mean over the signal, in bands along the signal.
+    double successive = 0;  ///< pairs of present entries with none present between them
+    double agreeing = 0;    ///< those of one sign
+    /// Sums and counts of log |x|, less its mean over the signal, in bands along the signal.
     std::array<double, kBands> sum{}, count{};
     double squares = 0;
 };
@@ -63,8 +63,8 @@ Counts count(ConstBatchView x) {
     return c;
 }
 
-/// Sum over the places of (count - mean)^2 / mean, as many standard deviations above its mean as
-/// chance would have it.
+/// How uneven the counts of the places are: the chi-square sum of (count - mean)^2 / mean, in its
+/// standard deviations above what chance gives on average.
 double place_sigmas(const Counts& c) {
     const double places = static_cast<double>(c.per_place.size());
     const double mean = c.entries / places;
@@ -73,7 +73,7 @@ double place_sigmas(const Counts& c) {
     return places > 1 ? (chi - (places - 1)) / std::sqrt(2 * (places - 1)) : 0;
 }
 
-/// The same for the mean sizes of the bands.
+/// How uneven the sizes along the signal are, in the same way: of the means of the bands.
 double size_sigmas(const Counts& c) {
     double entries = 0, chi = 0;
     std::size_t bands = 0;
@@ -90,7 +90,7 @@ double size_sigmas(const Counts& c) {
     return (chi - freedom) / std::sqrt(2 * freedom);
 }
 
-/// Of a coin that fell `heads` times.
+/// How far a coin that fell `heads` times is from a fair one, in standard deviations.
 double coin_sigmas(double heads, double throws) {
     return throws > 0 ? std::abs(heads - throws / 2) / (std::sqrt(throws) / 2) : 0;
 }
@@ -117,21 +117,9 @@ FoundInvariance find_invariance(ConstBatchView x) {
     const std::string figures =
         fmt::format("places differ by {:.1f} and signs by {:.1f} standard deviations from chance",
                     places, signs);
-    if (even && free)
-        return {Invariance::shifts,
-                "signals look exchangeable, so that shifts and changes of sign "
-                "make new ones: " +
-                    figures};
-    if (even)
-        return {Invariance::places,
-                "places look exchangeable, so that shifts make new signals, but "
-                "signs do not: " +
-                    figures};
-    if (free)
-        return {Invariance::signs,
-                "signs look exchangeable, so that changes of sign make new "
-                "signals, but places do not: " +
-                    figures};
+    if (even && free) return {Invariance::shifts, "signals look exchangeable: " + figures};
+    if (even) return {Invariance::places, "places look exchangeable, signs do not: " + figures};
+    if (free) return {Invariance::signs, "signs look exchangeable, places do not: " + figures};
     return none("signals do not look exchangeable: " + figures);
 }
 

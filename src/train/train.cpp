@@ -142,13 +142,13 @@ std::size_t usual_batch(const Problem& problem, const Recipe& recipe) {
 TrainResult train(const TrainJob& asked, ThreadPool& pool, const ProgressSink& progress) {
     if (asked.problem == nullptr) fail_usage("a training needs a problem", "set TrainJob::problem");
     const Problem& problem = *asked.problem;
+    asked.spec.validate();
+    require_storable(asked.spec, problem.op);
     const Units units = units_of(problem);
     const std::optional<Problem> scaled =
         units.plain() ? std::nullopt : std::optional(in_units(problem, units));
     const Problem& trained = scaled ? *scaled : problem;
     TrainJob job = asked;
-    job.spec.validate();
-    require_storable(job.spec, problem.op);
     require_augment(job.recipe.augment, problem.traits());
     if (job.recipe.batch == 0) job.recipe.batch = usual_batch(problem, job.recipe);
     if (job.spec.architecture == Architecture::unrolled) fit_recipe(trained.op, job.recipe);

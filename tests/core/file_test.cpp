@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "core/temporary_file.hpp"
+#include "core/test_folder.hpp"
 #include "pibinn/error.hpp"
 
 namespace pibinn {
@@ -21,30 +22,12 @@ namespace fs = std::filesystem;
 
 class File : public ::testing::Test {
 protected:
-    void SetUp() override {
-        std::string name = (fs::temp_directory_path() / "pibinn-file-XXXXXX").string();
-        ASSERT_NE(::mkdtemp(name.data()), nullptr);
-        folder = name;
-    }
-    void TearDown() override { fs::remove_all(folder); }
-
     std::size_t files() const {
         return static_cast<std::size_t>(
             std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
     }
 
-    template <class Action>
-    static Error error_of(Action&& action) {
-        try {
-            action();
-        } catch (const Error& e) {
-            return e;
-        }
-        ADD_FAILURE() << "no error";
-        return {ErrorKind::internal, ""};
-    }
-
-    fs::path folder;
+    TestFolder folder;
 };
 
 TEST_F(File, IsReadAsItWasWritten) {
@@ -140,7 +123,7 @@ TEST_F(File, TouchesNoLinkThatWasPlantedForItsTemporary) {
 }
 
 TEST_F(File, ThatIsWriteProtectedStays) {
-    if (::geteuid() == 0) GTEST_SKIP() << "skipped: root may write to any file";
+    const WithoutPrivileges user(folder);
     write_file(folder / "x", "old");
     fs::permissions(folder / "x", fs::perms::owner_read);
     EXPECT_EQ(error_of([&] { write_file(folder / "x", "new"); }).kind(), ErrorKind::io);

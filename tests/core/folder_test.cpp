@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/file.hpp"
+#include "core/test_folder.hpp"
 #include "pibinn/error.hpp"
 
 namespace pibinn {
@@ -19,14 +20,7 @@ namespace fs = std::filesystem;
 
 class Folder : public ::testing::Test {
 protected:
-    void SetUp() override {
-        std::string name = (fs::temp_directory_path() / "pibinn-folder-XXXXXX").string();
-        ASSERT_NE(::mkdtemp(name.data()), nullptr);
-        folder = name;
-    }
-    void TearDown() override { fs::remove_all(folder); }
-
-    fs::path folder;
+    TestFolder folder;
 };
 
 TEST_F(Folder, IsHeldByOneAtATimeAndTellsNothingOfIt) {

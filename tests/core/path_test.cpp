@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/test_folder.hpp"
 #include "pibinn/error.hpp"
 
 namespace pibinn {
@@ -17,9 +18,6 @@ namespace fs = std::filesystem;
 class Path : public ::testing::Test {
 protected:
     void SetUp() override {
-        std::string name = (fs::temp_directory_path() / "pibinn-path-XXXXXX").string();
-        ASSERT_NE(::mkdtemp(name.data()), nullptr);
-        folder = name;
         std::ofstream(folder / "x") << "x";
         fs::create_symlink("x", folder / "link");
         fs::create_symlink("missing", folder / "dangling");
@@ -27,9 +25,7 @@ protected:
         fs::create_directory(folder / "inner");
         fs::create_directory_symlink("inner", folder / "door");
     }
-    void TearDown() override { fs::remove_all(folder); }
-
-    fs::path folder;
+    TestFolder folder;
 };
 
 TEST_F(Path, ExistsOrNot) {

@@ -58,6 +58,14 @@ def stops_of(bench, row, kills, hows, words, folder, seconds, whole):
         row.failures.append(f"afterwards: {ended} {temporaries(folder)}")
 
 
+def stops(bench, name, whole_end, kills, words, folder, seconds, whole):
+    """Of one command: first kill -9, after which the next run cleans up, then all other signals."""
+    stops_of(bench, bench.row(f"{name}, kill -9", f"{whole_end}, the next one removes leftovers"),
+             kills, [signal.SIGKILL], words, folder, seconds, whole)
+    stops_of(bench, bench.row(f"{name}, six other signals", f"dies of it, {whole_end}, no leftover"),
+             15, ALL, words, folder, seconds, whole)
+
+
 def attaching(bench):
     folder = bench.folder("attach")
     bench.made("init", *sets("problem.m=100", "problem.n=200", "model.layers=20",
@@ -72,12 +80,7 @@ def attaching(bench):
     def whole():
         return (folder / "m.safetensors").read_bytes() in valid
 
-    stops_of(bench, bench.row("certify --attach, kill -9",
-                              "the model is whole, the next one removes leftovers"),
-             30, [signal.SIGKILL], words, folder, seconds, whole)
-    stops_of(bench, bench.row("certify --attach, six other signals",
-                              "dies of it, the model is whole, no leftover"),
-             15, ALL, words, folder, seconds, whole)
+    stops(bench, "certify --attach", "the model is whole", 30, words, folder, seconds, whole)
 
 
 def recovering(bench):
@@ -95,12 +98,7 @@ def recovering(bench):
         path.unlink(missing_ok=True)
         return good
 
-    stops_of(bench, bench.row("recover, kill -9",
-                              "no output or all of it, the next one removes leftovers"),
-             15, [signal.SIGKILL], words, folder, seconds, whole)
-    stops_of(bench, bench.row("recover, six other signals",
-                              "dies of it, no output or all of it, no leftover"),
-             15, ALL, words, folder, seconds, whole)
+    stops(bench, "recover", "no output or all of it", 15, words, folder, seconds, whole)
 
 
 def removed(bench):

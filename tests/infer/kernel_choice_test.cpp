@@ -54,7 +54,7 @@ TEST(KernelChoice, RefusesAnUnknownNameAndSuggestsANearOne) {
 }
 
 TEST(KernelChoice, TakesAFullBlockInRegistersAllRowsAtOnce) {
-    if (!has_vector_kernel()) GTEST_SKIP() << "this machine has no vector kernel";
+    if (!has_vector_kernel()) GTEST_SKIP() << "skipped: this machine has no vector kernel";
     const KernelChoice choice = choose_kernel("auto");
     const PackedBlock block = block_of(Structure::dense(50, 100), choice);
     for (const std::size_t left : {1U, 4U, 5U, 100U}) {
@@ -66,7 +66,7 @@ TEST(KernelChoice, TakesAFullBlockInRegistersAllRowsAtOnce) {
 }
 
 TEST(KernelChoice, TakesATinyBlockInTilesWhereThereAreFiveRows) {
-    if (!has_vector_kernel()) GTEST_SKIP() << "this machine has no vector kernel";
+    if (!has_vector_kernel()) GTEST_SKIP() << "skipped: this machine has no vector kernel";
     const KernelChoice choice = choose_kernel("auto");
     const PackedBlock block = block_of(Structure::dense(4, 8), choice);
     EXPECT_EQ(choice.step(block, 4).kernel, choice.set.vector);

@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/test_folder.hpp"
 #include "model/cases.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/random.hpp"
@@ -33,17 +34,6 @@ Batch some_rows(std::size_t rows) {
     Stream stream(7, Purpose::tests);
     for (float& v : y.values()) v = static_cast<float>(stream.normal());
     return y;
-}
-
-template <class Action>
-Error error_of(Action&& action) {
-    try {
-        action();
-    } catch (const Error& e) {
-        return e;
-    }
-    ADD_FAILURE() << "no error";
-    return {ErrorKind::internal, ""};
 }
 
 TEST(Recoverer, RefusesAModelWhoseFieldsDoNotFitWithTheirValues) {
