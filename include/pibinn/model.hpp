@@ -61,12 +61,12 @@ struct BitCount {
 };
 
 BitCount count_bits(const Model& model);
-/// Of a network that need not be there yet; `sign_operator`: every entry of A is +c or -c.
-BitCount count_bits(const NetworkSpec& spec, const Structure& structure, bool sign_operator);
+/// Of a network that need not be there yet.
+BitCount count_bits(const NetworkSpec& spec, const Operator& op);
 
 /// Bits of an operator: 32 per entry, or one per entry and a scale where all have one magnitude;
 /// and the pattern of a mask.
-std::size_t operator_bits(const Structure& structure, bool sign_operator);
+std::size_t operator_bits(const Operator& op);
 
 /// What the structure spares: the weights that stay beside those of the same layers without it.
 struct LinkShare {

@@ -1,5 +1,6 @@
 #include "cli/inspect_matrix.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <numeric>
@@ -32,17 +33,42 @@ NetworkSpec spec_of(const MatrixInspection& inspection) {
     return spec;
 }
 
-BitCount bits_of(const NetworkSpec& spec, const StructureFinding& finding,
-                 const StructureFit& fit) {
-    return count_bits(spec, fit.structure, finding.is_sign(fit.structure));
+struct Order {
+    std::vector<std::uint32_t> rows, cols;
+};
+
+Order order_of(const StructureFinding& finding, bool reordered) {
+    Order order{finding.rows, finding.cols};
+    if (!reordered) {
+        std::iota(order.rows.begin(), order.rows.end(), 0U);
+        std::iota(order.cols.begin(), order.cols.end(), 0U);
+    }
+    return order;
+}
+
+/// The matrix as an operator on one of the structures found.
+Operator operator_on(MatrixView<const float> a, const StructureFinding& finding,
+                     const StructureFit& fit) {
+    if (fit.structure.kind() == StructureKind::mask) return Operator::from_sparse(a);
+    if (!fit.reordered) return Operator::from_dense(a, fit.structure);
+    const Order order = order_of(finding, true);
+    return Operator::from_dense(reordered(a, order.rows, order.cols), fit.structure);
+}
+
+/// What networks on each of the structures would store.
+std::vector<BitCount> count_fits(const NetworkSpec& spec, MatrixView<const float> a,
+                                 const StructureFinding& finding) {
+    std::vector<BitCount> bits;
+    for (const StructureFit& fit : finding.fits)
+        bits.push_back(count_bits(spec, operator_on(a, finding, fit)));
+    return bits;
 }
 
 /// The structure that stores the least in all; the earlier one where two store the same.
-const StructureFit& smallest(const NetworkSpec& spec, const StructureFinding& finding) {
-    const StructureFit* best = &finding.fits.front();
-    for (const StructureFit& fit : finding.fits)
-        if (bits_of(spec, finding, fit).total < bits_of(spec, finding, *best).total) best = &fit;
-    return *best;
+std::size_t smallest(const std::vector<BitCount>& bits) {
+    const auto less = [](const BitCount& p, const BitCount& q) { return p.total < q.total; };
+    return static_cast<std::size_t>(std::min_element(bits.begin(), bits.end(), less) -
+                                    bits.begin());
 }
 
 bool equal_blocks(const Structure& s) {
@@ -78,12 +104,14 @@ std::string factor_text(double factor) {
                          : grouped(static_cast<std::size_t>(std::lround(factor)));
 }
 
-std::string fits_table(const NetworkSpec& spec, const StructureFinding& finding) {
+std::string fits_table(const NetworkSpec& spec, const StructureFinding& finding,
+                       const std::vector<BitCount>& counts) {
     Table table = Table::of({"structure", "links per layer", "bits (paper)", "bits in all",
                              "bits per dense weight", "times smaller"});
-    const auto dense = static_cast<double>(bits_of(spec, finding, finding.fits[0]).total);
-    for (const StructureFit& fit : finding.fits) {
-        const BitCount bits = bits_of(spec, finding, fit);
+    const auto dense = static_cast<double>(counts[0].total);
+    for (std::size_t f = 0; f < counts.size(); ++f) {
+        const StructureFit& fit = finding.fits[f];
+        const BitCount& bits = counts[f];
         table.add({fmt::format("{}{}", to_string(fit.structure.kind()),
                                fit.reordered ? ", reordered" : ""),
                    grouped(fit.structure.links()), grouped(bits.paper), grouped(bits.total),
@@ -123,19 +151,6 @@ std::string config_lines(const std::string& operator_file, const Structure& s) {
 bool needs_own_file(const MatrixInspection& inspection, const StructureFit& fit) {
     return fit.reordered || fit.structure.kind() == StructureKind::repeated ||
            inspection.zero_below > 0;
-}
-
-struct Order {
-    std::vector<std::uint32_t> rows, cols;
-};
-
-Order order_of(const StructureFinding& finding, bool reordered) {
-    Order order{finding.rows, finding.cols};
-    if (!reordered) {
-        std::iota(order.rows.begin(), order.rows.end(), 0U);
-        std::iota(order.cols.begin(), order.cols.end(), 0U);
-    }
-    return order;
 }
 
 /// The matrix as the configuration reads it, and the order it was put into.
@@ -178,13 +193,12 @@ std::string advice(const MatrixInspection& inspection, const StructureFit& fit) 
     return text;
 }
 
-ordered_json fit_json(const NetworkSpec& spec, const StructureFinding& finding,
-                      const StructureFit& fit) {
+ordered_json fit_json(const NetworkSpec& spec, const StructureFit& fit, const BitCount& bits) {
     const Structure& s = fit.structure;
     ordered_json json{{"structure", to_string(s.kind())},
                       {"reordered", fit.reordered},
                       {"links_per_layer", s.links()},
-                      {"bits", study::bits_json(bits_of(spec, finding, fit))},
+                      {"bits", study::bits_json(bits)},
                       {"bits_per_dense_weight", link_share(spec, s).bits_per_dense_weight}};
     if (s.kind() == StructureKind::repeated) json["repeat"] = s.repeat();
     if (s.kind() == StructureKind::repeated || s.kind() == StructureKind::blocks) {
@@ -226,7 +240,9 @@ void inspect_matrix(const MatrixInspection& inspection, const Console& console) 
     clear_below(a, inspection.zero_below);
     const StructureFinding finding = find_in(inspection, a);
     const NetworkSpec spec = spec_of(inspection);
-    const StructureFit& best = smallest(spec, finding);
+    const std::vector<BitCount> bits = count_fits(spec, a, finding);
+    const std::size_t least = smallest(bits);
+    const StructureFit& best = finding.fits[least];
 
     std::string text =
         fmt::format("{}: {} x {}, {} non-zero entries ({:.3g} %)\n", inspection.file, finding.m,
@@ -234,14 +250,15 @@ void inspect_matrix(const MatrixInspection& inspection, const Console& console) 
     for (const StructureFit& fit : finding.fits)
         if (finding.fits.size() == 1 || fit.structure.kind() != StructureKind::dense)
             text += fmt::format("  {}\n", sentence(finding, fit));
-    text +=
-        fmt::format("\n{} one-bit layers would store\n{}", spec.layers, fits_table(spec, finding));
+    text += fmt::format("\n{} one-bit layers would store\n{}", spec.layers,
+                        fits_table(spec, finding, bits));
     if (!inspection.picture.empty()) write_pattern(panels_of(a, finding, best), inspection.picture);
     if (!inspection.out.empty()) write_folder(inspection.out, a, finding, best);
     console.say(text + advice(inspection, best));
 
     ordered_json fits = ordered_json::array();
-    for (const StructureFit& fit : finding.fits) fits.push_back(fit_json(spec, finding, fit));
+    for (std::size_t f = 0; f < bits.size(); ++f)
+        fits.push_back(fit_json(spec, finding.fits[f], bits[f]));
     console.result(
         {{"m", finding.m},
          {"n", finding.n},
@@ -249,7 +266,7 @@ void inspect_matrix(const MatrixInspection& inspection, const Console& console) 
          {"density", finding.density()},
          {"layers", spec.layers},
          {"structures", fits},
-         {"smallest", fit_json(spec, finding, best)},
+         {"smallest", fit_json(spec, best, bits[least])},
          {"config", config_lines(needs_own_file(inspection, best) || !inspection.out.empty()
                                      ? "A.npy"
                                      : inspection.file,

@@ -109,17 +109,10 @@ Batch recover_coefficients(const Model& model, ConstBatchView y, ThreadPool& poo
     return network->recover_coefficients(parameters_of(model), y, pool, every_layer);
 }
 
-BitCount count_bits(const Model& model) {
-    return count_bits(model.spec, model.op.structure(), model.op.is_sign());
-}
+BitCount count_bits(const Model& model) { return count_bits(model.spec, model.op); }
 
-std::size_t operator_bits(const Structure& s, bool sign_operator) {
-    return (sign_operator ? s.links() + 32 : 32 * s.links()) +
-           32 * (s.offsets().size() + s.row_indices().size());
-}
-
-BitCount count_bits(const NetworkSpec& spec, const Structure& s, bool sign_operator) {
-    const ParameterLayout layout(spec, s);
+BitCount count_bits(const NetworkSpec& spec, const Operator& op) {
+    const ParameterLayout layout(spec, op.structure());
     BitCount bits;
     for (std::size_t k = 1; k <= spec.layers; ++k) {
         bits.weights += bits_per_link(spec.weights) * layout.structure(k).links();
@@ -128,7 +121,7 @@ BitCount count_bits(const NetworkSpec& spec, const Structure& s, bool sign_opera
     if (rules_of(spec.weights).has_global_scale()) bits.scales += 32;
     bits.thresholds = spec.has_thresholds() ? 32 * spec.layers : 0;
     bits.momentum = 32 * spec.layers * (std::size_t{spec.update.momentum} + spec.update.onsager);
-    if (spec.architecture == Architecture::unrolled) bits.op = operator_bits(s, sign_operator);
+    if (spec.architecture == Architecture::unrolled) bits.op = operator_bits(op);
     bits.paper = bits.weights + bits.thresholds;
     bits.total = bits.paper + bits.momentum + bits.scales + bits.op;
     return bits;

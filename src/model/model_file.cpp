@@ -1,16 +1,13 @@
-#include <cmath>
-#include <limits>
-
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "core/file.hpp"
 #include "data/claims.hpp"
-#include "data/json_fields.hpp"
 #include "data/safetensors.hpp"
 #include "model/domain_json.hpp"
 #include "model/link_codes.hpp"
 #include "model/model_parameters.hpp"
+#include "model/model_tensors.hpp"
+#include "model/operator_file.hpp"
 #include "model/spec_json.hpp"
 #include "model/storable.hpp"
 #include "pibinn/error.hpp"
@@ -21,52 +18,8 @@ namespace pibinn {
 
 namespace {
 
-using nlohmann::json;
-
 constexpr int kFormat = 1;
 constexpr const char* kDomain = "pibinn.domain";
-constexpr const char* kDamaged = "the file is damaged or was not written by pibinn";
-
-template <class T>
-Tensor flat(std::string name, TensorType type, const std::vector<T>& values) {
-    return make_tensor<T>(std::move(name), type, {values.size()}, values);
-}
-
-std::vector<float> floats(const SafeTensors& file, const std::string& name, std::size_t expected,
-                          bool non_negative = false) {
-    const Tensor& tensor = file.at(name, TensorType::f32);
-    const auto values = values_of<float>(tensor);
-    if (values.size() != expected)
-        fail_input(fmt::format("{}: tensor '{}' has {} numbers, expected {}", file.where, name,
-                               values.size(), expected),
-                   kDamaged);
-    for (std::size_t i = 0; i < values.size(); ++i)
-        if (!std::isfinite(values[i]) || (non_negative && values[i] < 0))
-            fail_input(
-                fmt::format("{}: number {} of tensor '{}' is {}", file.where, i, name, values[i]),
-                kDamaged);
-    return {values.begin(), values.end()};
-}
-
-std::vector<std::uint8_t> bytes_of(const SafeTensors& file, const std::string& name) {
-    const auto values = values_of<std::uint8_t>(file.at(name, TensorType::u8));
-    return {values.begin(), values.end()};
-}
-
-/// Metadata that is a JSON object, and how errors name it.
-struct JsonMetadata {
-    json object;
-    std::string where;
-};
-
-JsonMetadata metadata_json(const SafeTensors& file, const std::string& key) {
-    const auto found = file.metadata.find(key);
-    if (found == file.metadata.end())
-        fail_input(fmt::format("{}: metadata '{}' is missing", file.where, key),
-                   "this safetensors file is not a pibinn model");
-    const std::string where = fmt::format("{}: metadata '{}'", file.where, key);
-    return {parse_json_object(found->second, where), where};
-}
 
 void check_format(const SafeTensors& file) {
     const auto found = file.metadata.find("pibinn.format");
@@ -91,7 +44,7 @@ void check_claims(const std::string& where, const NetworkSpec& spec, const Struc
     if (links > 8.0 * static_cast<double>(file_bytes))
         fail_input(fmt::format("{}: {} layers of together {} links do not fit a file of {} bytes",
                                where, spec.layers, links, file_bytes),
-                   kDamaged);
+                   kDamagedModel);
     const auto blocks = static_cast<double>(s.parts().size());
     constexpr double packed_block = 256;  // of one layer, whose signs fill whole vectors
     require_claim(
@@ -106,23 +59,7 @@ void check_claims(const std::string& where, const NetworkSpec& spec, const Struc
         s.kind() == StructureKind::repeated
             ? fmt::format("{} repetitions are too many: recover them as rows of their own",
                           s.repeat())
-            : kDamaged);
-}
-
-Operator load_operator(const SafeTensors& file, const Structure& s) {
-    if (file.find("operator.bits")) {
-        const auto bits = bytes_of(file, "operator.bits");
-        const float scale = floats(file, "operator.scale", 1)[0];
-        if (bits.size() != bytes_for_bits(s.links()))
-            fail_input(fmt::format("{}: expected {} bytes of operator signs, got {}", file.where,
-                                   bytes_for_bits(s.links()), bits.size()),
-                       kDamaged);
-        AlignedBuffer<float> values(s.links());
-        unpack_signs(bits, scale, values);
-        return {s, std::move(values)};
-    }
-    const auto values = floats(file, "operator", s.links());
-    return {s, {values.begin(), values.end()}};
+            : kDamagedModel);
 }
 
 SignalDomain load_domain(const SafeTensors& file, std::size_t n, std::uint64_t file_bytes) {
@@ -140,8 +77,7 @@ SignalDomain load_domain(const SafeTensors& file, std::size_t n, std::uint64_t f
 }  // namespace
 
 void require_storable(const NetworkSpec& spec, const Operator& op) {
-    check_claims("the model", spec, op.structure(),
-                 count_bits(spec, op.structure(), op.is_sign()).total / 8);
+    check_claims("the model", spec, op.structure(), count_bits(spec, op).total / 8);
 }
 
 void Model::save(const std::filesystem::path& path) const {
@@ -165,17 +101,8 @@ void Model::save(const std::filesystem::path& path) const {
     if (!beta.empty()) tensors.push_back(flat("beta", TensorType::f32, beta));
     if (!omega.empty()) tensors.push_back(flat("omega", TensorType::f32, omega));
 
-    std::vector<std::uint8_t> operator_bits;
-    std::vector<float> operator_scale;
-    if (unrolled && op.is_sign()) {
-        operator_bits = pack_signs(op.values());
-        operator_scale = {std::abs(op.values()[0])};
-        tensors.push_back(flat("operator.bits", TensorType::u8, operator_bits));
-        tensors.push_back(flat("operator.scale", TensorType::f32, operator_scale));
-    } else if (unrolled) {
-        tensors.push_back(
-            make_tensor<float>("operator", TensorType::f32, {op.values().size()}, op.values()));
-    }
+    const StoredOperator stored(op);
+    if (unrolled) stored.add_to(tensors);
     if (s.kind() == StructureKind::mask) {
         tensors.push_back(make_tensor<std::uint32_t>("structure.offsets", TensorType::u32,
                                                      {s.offsets().size()}, s.offsets()));

@@ -104,9 +104,7 @@ std::size_t Comparison::judging_signals(const Operator& op, std::size_t test_sig
                       test_signals);
 }
 
-std::size_t Comparison::reference_bits() const {
-    return operator_bits(problem_.op.structure(), problem_.op.is_sign());
-}
+std::size_t Comparison::reference_bits() const { return operator_bits(problem_.op); }
 
 ComparisonRow& Comparison::add(const std::string& method, std::size_t stored_bits,
                                std::size_t signals, const Solve& solve) {

@@ -263,7 +263,7 @@ TEST(BitCount, NeedsNoModel) {
                 const Operator op =
                     Operator::random(some_structure(structure), OperatorEnsemble::gaussian, 4);
                 const Model model = some_model(spec, op);
-                const BitCount bits = count_bits(spec, op.structure(), op.is_sign());
+                const BitCount bits = count_bits(spec, op);
                 EXPECT_EQ(bits.weights, bits_per_link(weights) * model.links());
                 EXPECT_EQ(bits.thresholds, 32 * model.theta.size());
                 EXPECT_EQ(bits.momentum, 32 * (model.beta.size() + model.omega.size()));
