@@ -12,7 +12,7 @@ namespace {
 
 /// Refuses a kernel before the model is made ready.
 const std::string& checked(const Model& model, const std::string& kernel) {
-    if (kernel != "auto" && !can_be_packed(model.spec))
+    if (kernel != "auto" && !can_be_packed(model))
         fail_usage(
             fmt::format("a {} network of {} weights has no packed kernel '{}'",
                         to_string(model.spec.architecture), to_string(model.spec.weights), kernel),

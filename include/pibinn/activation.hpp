@@ -1,6 +1,7 @@
 // room: algebra
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string_view>
 
@@ -11,14 +12,19 @@ namespace pibinn {
 ///     soft  sign(z) max(|z| - theta, 0)
 ///     hard  z where |z| >= theta, otherwise 0
 ///     relu  z where z >= 0, otherwise 0: the paper's literal "HT"; has no threshold
+///     piecewise  sign(z) sum_j a_j max(|z| - theta_j, 0): a learned odd piecewise-linear shrink
 #define PIBINN_ACTIVATIONS(X) \
     X(soft, "soft")           \
     X(hard, "hard")           \
-    X(relu, "relu")
+    X(relu, "relu")           \
+    X(piecewise, "piecewise")
 
 #define PIBINN_ENUMERATOR(value, name) value,
 enum class Activation { PIBINN_ACTIVATIONS(PIBINN_ENUMERATOR) };
 #undef PIBINN_ENUMERATOR
+
+/// The most thresholds that an activation may have per layer.
+inline constexpr std::size_t kMostPieces = 16;
 
 std::string_view to_string(Activation activation);
 Activation parse_activation(std::string_view name);

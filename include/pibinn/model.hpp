@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,11 +20,14 @@ struct Model {
     NetworkSpec spec;
     Operator op;
     /// Effective weights of layer 1..K, one number per link: for one-bit kinds each is plus or
-    /// minus its scale.
+    /// minus its scale. Empty for `tied`, whose weights are the operator.
     std::vector<AlignedBuffer<float>> weights;
-    std::vector<float> theta;  ///< one per layer; empty for relu
+    std::vector<float> theta;  ///< one per layer, or one per piece of each layer; empty for relu
+    std::vector<float> gain;   ///< of `piecewise`: the slope that each threshold adds
+    std::vector<float> step;   ///< one per layer; empty without steps
     std::vector<float> beta;   ///< one per layer; empty without momentum
     std::vector<float> omega;  ///< one per layer; empty without Onsager term
+    std::vector<float> cut;    ///< of `polish`: S holds |x_i| > cut max|x|; otherwise empty
     /// How the signals it recovers become pixels or volts; plain where signals are coefficients.
     SignalDomain domain;
     /// What else the file tells: recipe, seed, scores, hash of the data.
@@ -37,7 +41,10 @@ struct Model {
 
     /// The global scale of a `one-bit` model, 0 for other kinds.
     double scale() const;
-    std::size_t links() const;  ///< of all layers
+    std::size_t links() const;  ///< of all layers; those of a tied network are the operator's
+    /// The links of W_k, k = 1..K, without the step.
+    std::span<const float> layer_links(std::size_t k) const;
+    float step_of(std::size_t k) const { return step.empty() ? 1.0F : step[k - 1]; }
 };
 
 /// The network that a solver's first K iterations are: W_k from A / ||A||^2, made one-bit or
@@ -52,9 +59,9 @@ Batch recover_coefficients(const Model& model, ConstBatchView y, ThreadPool& poo
 /// Stored bits, counted both ways.
 struct BitCount {
     std::size_t weights = 0;
-    std::size_t thresholds = 0;
-    std::size_t momentum = 0;  ///< beta and omega
-    std::size_t scales = 0;
+    std::size_t thresholds = 0;  ///< and the gains of `piecewise`
+    std::size_t momentum = 0;    ///< beta and omega
+    std::size_t scales = 0;      ///< and steps, and the cut of `polish`
     std::size_t op = 0;  ///< the operator: 32 bits per entry (1 if it is +-c), a mask's pattern too
     std::size_t paper = 0;  ///< the paper's accounting: weights and thresholds
     std::size_t total = 0;  ///< what must really be stored

@@ -18,7 +18,8 @@ enum class Architecture { unrolled, fcn };
     X(one_bit, "one-bit")                 \
     X(one_bit_layer, "one-bit-layer")     \
     X(one_bit_channel, "one-bit-channel") \
-    X(ternary, "ternary")
+    X(ternary, "ternary")                 \
+    X(tied, "tied")
 
 #define PIBINN_ENUMERATOR(value, name) value,
 enum class WeightKind { PIBINN_WEIGHT_KINDS(PIBINN_ENUMERATOR) };
@@ -28,10 +29,14 @@ enum class WeightKind { PIBINN_WEIGHT_KINDS(PIBINN_ENUMERATOR) };
 struct Update {
     bool residual_threshold = false;  ///< theta_k scales with mean|r_k| of the signal at hand
     bool momentum = false;            ///< beta_k: v_k = x_{k-1} + beta_k (x_{k-1} - x_{k-2})
-    bool onsager = false;             ///< omega_k: r_k gains omega_k (||x_{k-1}||_0 / m) r_{k-1}
+    /// omega_k: r_k gains omega_k b_{k-1} r_{k-1}, b the mean slope of the activation times n / m;
+    /// ||x_{k-1}||_0 / m for all activations but `piecewise`.
+    bool onsager = false;
+    bool step = false;  ///< s_k: z_k = delta v_k - s_k W_k^T r_k; tied weights always have it
 
     static Update plain() { return {}; }
-    static Update accelerated() { return {true, true, true}; }
+    static Update accelerated() { return {true, true, true, true}; }
+    /// Whatever the step, which only scales the weights.
     bool is_plain() const { return !residual_threshold && !momentum && !onsager; }
     bool operator==(const Update&) const = default;
 };
@@ -43,10 +48,16 @@ struct NetworkSpec {
     WeightKind weights = WeightKind::one_bit;
     Update update = Update::accelerated();
     double delta = 1.0;
+    std::size_t pieces = 4;  ///< of activation `piecewise`
+    /// Conjugate-gradient steps for ||y - A_S x_S||^2 on the support S of x_K, after the last layer.
+    std::size_t polish = 0;
 
     /// Throws a usage error for combinations that do not exist.
     void validate() const;
-    bool has_thresholds() const;
+    bool has_thresholds() const { return thresholds_per_layer() > 0; }
+    std::size_t thresholds_per_layer() const;  ///< `pieces`, 1 or 0
+    bool has_gains() const;                    ///< one beside each threshold
+    bool tied() const { return weights == WeightKind::tied; }
     bool operator==(const NetworkSpec&) const = default;
 };
 

@@ -19,7 +19,7 @@ namespace pibinn {
 std::vector<std::string> packed_kernels();
 
 /// Whether a network can be packed: unrolled, and of a kind that stores signs.
-bool can_be_packed(const NetworkSpec& spec);
+bool can_be_packed(const Model& model);
 
 /// A model as bits in the order in which this machine's kernels read them, a few kilobytes. It
 /// recovers coefficients: the entries of x in the model's basis; `Recoverer` gives signals.

@@ -11,6 +11,7 @@
 #include "pibinn/matrix.hpp"
 #include "pibinn/operator.hpp"
 #include "pibinn/signal_domain.hpp"
+#include "pibinn/sparse_prior.hpp"
 
 namespace pibinn {
 
@@ -35,6 +36,7 @@ struct ProblemTraits {
     /// A new signal can be measured: y is drawn, or what came with x is A x and some noise.
     bool measurable = true;
     bool own_signals = false;        ///< arrays of a user, of which nothing else is known
+    bool drawn = false;              ///< signals come from a prior, which gives as many as one likes
     bool disturbed = false;          ///< there is noise, or there are artefacts, to draw anew
     bool sparse = true;              ///< false for coefficients of pictures and recordings
     bool patches = false;            ///< signals are square patches of pictures
@@ -56,6 +58,7 @@ struct Problem {
     Disturbance test_disturbance;
     SignalDomain domain;  ///< what the rows of x are coefficients of
     Invariance invariance = Invariance::none;
+    std::optional<SparsePrior> prior;  ///< of drawn signals
     bool given_measurements = false;
     bool own_signals = false;
     bool sparse = true;

@@ -32,20 +32,34 @@ enum class Augment {
     shift,  ///< the same, and each signal shifted cyclically in time, whatever its basis
     flip,   ///< as noise, and each signal turned around in time, or each patch mirrored, by chance
     mix,    ///< as flip, and by chance cos(t) x + sin(t) x' with another signal x', of x's energy
-    negate  ///< (x, y) or (-x, -y), which needs no new measurement; odd networks learn nothing of
-            ///< it
+    negate,  ///< (x, y) or (-x, -y), which needs no new measurement; odd networks learn nothing of
+             ///< it
+    fresh    ///< new signals from the prior of a drawn problem, never the same twice
 };
 
-enum class LossKind { squared, norm, nmse };
+enum class LossKind {
+    squared,
+    norm,
+    nmse,   ///< each signal's error relative to its energy
+    energy  ///< the errors of a batch relative to its energy
+};
+
+/// Which solver's first iterations a training starts from.
+enum class Start {
+    ista,  ///< W_k = A / ||A||^2 and the recipe's thresholds
+    amp    ///< W_k = A / ||column||^2, thresholds by the residual, an Onsager term
+};
 
 std::string_view to_string(Schedule schedule);
 std::string_view to_string(Projection projection);
 std::string_view to_string(Augment augment);
 std::string_view to_string(LossKind loss);
+std::string_view to_string(Start start);
 Schedule parse_schedule(std::string_view name);
 Projection parse_projection(std::string_view name);
 Augment parse_augment(std::string_view name);
 LossKind parse_loss(std::string_view name);
+Start parse_start(std::string_view name);
 
 /// One part of a training: what is trained, for how long, with which schedule.
 struct Stage {
@@ -54,7 +68,7 @@ struct Stage {
     double learning_rate = 1e-3;
     Schedule schedule = Schedule::constant;
     bool trains_weights = true;
-    bool trains_theta = true;  ///< thresholds, and with them beta and omega
+    bool trains_theta = true;  ///< thresholds, and with them gain, step, beta and omega
     bool trains_scale = false;
     Projection projection = Projection::none;
     /// The global scale at the start of the stage; 0 keeps what it is. Only for `one-bit`.
@@ -75,8 +89,10 @@ struct Stage {
     /// still to be fitted to the operator at hand. Numbers that someone states are not.
     bool fit_scale = false;
     bool fit_rate = false;
-    /// The rate of theta, beta, omega and scale relative to that of the weights.
+    /// The rate of theta, gain, step, beta, omega and scale relative to that of the weights.
     double scalar_rate = 1;
+    double scalar_clip = 0;  ///< largest norm of the gradient of all these together; 0: any
+    std::size_t warmup = 0;  ///< steps over which rates climb from 0
     /// Keeps the theory's alpha (certificate.hpp) on the training supports at most this, by a
     /// penalty on the weights and a projection of their scale after every epoch; 0 does not.
     double alpha = 0;
@@ -92,7 +108,8 @@ struct Recipe {
     LossKind loss = LossKind::squared;
     Augment augment = Augment::none;
     std::size_t batch = 250;  ///< 0: train() takes `usual_batch`
-    double theta = 0.1;       ///< thresholds at the start
+    Start start = Start::ista;
+    double theta = 0.1;  ///< thresholds at the start
     /// Of hard thresholds, whose jump has no gradient: backward takes it for a ramp over |z| from
     /// (1 - ramp) tau to (1 + ramp) tau, so that thresholds learn. Training starts with soft
     /// thresholds then, without a ramp, and goes over to hard ones little by little. 0 keeps them

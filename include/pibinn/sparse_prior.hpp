@@ -18,8 +18,9 @@ struct SparsePrior {
     std::vector<std::uint32_t> support = {};  ///< fixed support; empty means random
 };
 
-/// Row i is drawn from the stream (seed, purpose, i), whatever the number of rows or threads.
+/// Row i is drawn from the stream (seed, purpose, first + i), whatever the number of rows or
+/// threads.
 Batch draw_signals(const SparsePrior& prior, std::size_t count, std::size_t n, std::uint64_t seed,
-                   Purpose purpose, ThreadPool& pool);
+                   Purpose purpose, ThreadPool& pool, std::uint64_t first = 0);
 
 }  // namespace pibinn

@@ -29,12 +29,25 @@ constexpr const ActivationRules& rules_of(Activation activation) {
     });
 }
 
-/// H_theta(z)
+template <class T>
+T activate(Activation activation, T z, const ActivationNumbers<T>& numbers) {
+    return with_activation(
+        activation, [&](auto constant) { return ActivationOf<constant()>::apply(z, numbers); });
+}
+
+/// H_theta(z) of an activation with at most one threshold.
 template <class T>
 T activate(Activation activation, T z, T theta) {
-    return with_activation(activation, [&](auto constant) {
-        return ActivationOf<constant()>::apply(z, ActivationNumbers<T>{theta, T{0}});
-    });
+    return activate(activation, z, ActivationNumbers<T>{theta, T{0}});
+}
+
+/// What the Onsager term counts of one entry, z before the activation and x behind it: the slope of
+/// a learned shrink, otherwise whether x is not zero.
+template <class T>
+T onsager_slope(Activation activation, T z, T x, const ActivationNumbers<T>& numbers) {
+    if (activation == Activation::piecewise)
+        return ActivationOf<Activation::piecewise>::slope(z, numbers);
+    return x != T{0} ? T{1} : T{0};
 }
 
 }  // namespace pibinn

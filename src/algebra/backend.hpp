@@ -29,11 +29,11 @@ struct LayerSettings {
     float softening = 0;
 };
 
-/// The numbers of one layer: effective weights, one per link, and one of each other kind, or none
-/// where the network has none.
+/// The numbers of one layer: effective weights, one per link (none: the operator itself), one
+/// threshold and gain per piece, and one of each other kind, or none where the network has none.
 template <class View>
 struct BasicLayerNumbers {
-    View weights, theta, beta, omega;
+    View weights, theta, gain, step, beta, omega;
 };
 using LayerParameters = BasicLayerNumbers<ConstBufferView>;
 using LayerGradients = BasicLayerNumbers<BufferView>;
@@ -63,8 +63,7 @@ public:
     /// backward.
     virtual double loss(RowLoss kind, ConstBatchView target,
                         std::span<const float> row_weights) = 0;
-    /// Layer k = K..1: puts the gradient of the weights where `into` says, and adds those of theta,
-    /// beta and omega.
+    /// Layer k = K..1: puts the gradient of the weights where `into` says, and adds all others.
     virtual void backward(std::size_t k, const LayerSettings& settings,
                           const LayerParameters& layer, const LayerGradients& gradients,
                           Into into) = 0;

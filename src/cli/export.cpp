@@ -6,6 +6,7 @@
 #include "cli/arrays.hpp"
 #include "cli/options.hpp"
 #include "core/names.hpp"
+#include "model/model_parameters.hpp"
 #include "model/parameters.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/model.hpp"
@@ -64,8 +65,8 @@ void run_export(const Arguments& arguments) {
     CommandLine line(
         "export",
         "Writes a model as an .npz archive: the operator A and the weights W1 .. WK as "
-        "float32 matrices (one block of a 'repeated' structure), theta, and beta and "
-        "omega where the model has them. A model of signals in a basis also has basis (a basis "
+        "float32 matrices (one block of a 'repeated' structure; none where they are tied to A), "
+        "theta, and gain, step, beta, omega and cut where the model has them. A model of signals in a basis also has basis (a basis "
         "vector per column), mean, deviation and, of pictures, patch (pixels per side): the "
         "network "
         "gives coefficients c, and a signal is deviation * basis c + mean.",
@@ -85,11 +86,11 @@ void run_export(const Arguments& arguments) {
     Exported exported;
     if (model.spec.architecture == Architecture::unrolled)
         exported.add("A", model.op.structure(), model.op.values());
-    for (std::size_t k = 1; k <= model.spec.layers; ++k)
+    for (std::size_t k = 1; k <= model.weights.size(); ++k)
         exported.add(fmt::format("W{}", k), layout.structure(k), model.weights[k - 1]);
-    exported.add("theta", model.theta);
-    exported.add("beta", model.beta);
-    exported.add("omega", model.omega);
+    for_each_scalar(model, [&](const char* name, const std::vector<float>& values) {
+        exported.add(name, values);
+    });
     ThreadPool pool(line.threads());
     exported.add(model.domain, model.op.cols(), pool);
     write_npz(out, exported.arrays);

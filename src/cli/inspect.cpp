@@ -13,6 +13,7 @@
 #include "cli/pattern_file.hpp"
 #include "core/escape.hpp"
 #include "core/numbers.hpp"
+#include "model/model_parameters.hpp"
 #include "pibinn/array.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/model.hpp"
@@ -32,9 +33,9 @@ std::string range_text(const std::vector<float>& values) {
 std::string numbers_text(const Model& model) {
     std::string text;
     if (model.scale() > 0) text += fmt::format("scale   {:.6g}\n", model.scale());
-    if (!model.theta.empty()) text += fmt::format("theta   {}\n", range_text(model.theta));
-    if (!model.beta.empty()) text += fmt::format("beta    {}\n", range_text(model.beta));
-    if (!model.omega.empty()) text += fmt::format("omega   {}\n", range_text(model.omega));
+    for_each_scalar(model, [&](const char* name, const std::vector<float>& values) {
+        if (!values.empty()) text += fmt::format("{:7} {}\n", name, range_text(values));
+    });
     return text;
 }
 

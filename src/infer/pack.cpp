@@ -136,11 +136,12 @@ std::vector<PackedBlock> pack_blocks(const Model& model, const SignLayout& layou
             const auto weights =
                 std::span<const float>(model.weights[k]).subspan(from.first_link, from.links());
             const std::vector<float> sizes = weight_sizes(model, k);
+            const float step = model.step_of(k + 1);
             if (channel)
                 for (std::size_t j = 0; j < block.n; ++j)
-                    block.channel_scales[k * block.stride + j] = layer.scale * sizes[block.col + j];
+                    block.channel_scales[k * block.stride + j] = layer.scale * step * sizes[block.col + j];
             else
-                layer.scale *= sizes[0] / static_cast<float>(block.planes);
+                layer.scale *= step * sizes[0] / static_cast<float>(block.planes);
             std::uint32_t* signs = block.signs.data() + k * block.planes * block.plane_size();
             if (from.full())
                 pack_full(weights, layout, block, signs);

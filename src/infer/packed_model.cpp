@@ -76,8 +76,9 @@ std::size_t rows_per_task(std::size_t rows, std::size_t threads, std::size_t at_
 
 }  // namespace
 
-bool can_be_packed(const NetworkSpec& spec) {
-    return spec.architecture == Architecture::unrolled &&
+bool can_be_packed(const Model& model) {
+    const NetworkSpec& spec = model.spec;
+    return spec.architecture == Architecture::unrolled && spec.polish == 0 && !spec.has_gains() &&
            rules_of(spec.weights).sign_planes() > 0 && rules_of(spec.activation).homogeneous;
 }
 
@@ -98,7 +99,7 @@ PackedModel::State::State(const Model& model, std::string_view kernel)
 PackedModel::Workspace::Workspace(const PackedModel& model) : floats_(model.state_->workspace) {}
 
 PackedModel::PackedModel(const Model& model, std::string_view kernel) {
-    if (!can_be_packed(model.spec))
+    if (!can_be_packed(model))
         fail_usage(fmt::format("a model of {} {} weights cannot be packed",
                                to_string(model.spec.architecture), to_string(model.spec.weights)),
                    "pack an unrolled model of one-bit or ternary weights");

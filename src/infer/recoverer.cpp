@@ -64,7 +64,7 @@ void require_recovered(ConstBatchView x, std::size_t first_row) {
 Recoverer::Recoverer(Model model, std::string_view kernel)
     : domain_(model.domain), measurements_(model.op.rows()), entries_(model.op.cols()) {
     require_fitting(model);
-    if (can_be_packed(model.spec))
+    if (can_be_packed(model))
         packed_.emplace(model, kernel);
     else
         floats_ = std::make_shared<const PreparedNetwork>(model);

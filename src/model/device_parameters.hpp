@@ -39,6 +39,8 @@ public:
     }
     /// One number per layer; empty where the network has none.
     BufferView theta() { return range<BufferView>(*buffer_, layout_->theta()); }
+    BufferView gain() { return range<BufferView>(*buffer_, layout_->gain()); }
+    BufferView step() { return range<BufferView>(*buffer_, layout_->step()); }
     BufferView beta() { return range<BufferView>(*buffer_, layout_->beta()); }
     BufferView omega() { return range<BufferView>(*buffer_, layout_->omega()); }
     /// The global scale; empty unless the weight kind has one.
@@ -64,11 +66,17 @@ private:
     template <class View, class B>
     BasicLayerNumbers<View> numbers_of(B& buffer, std::size_t k, std::size_t first_link,
                                        std::size_t links) const {
-        const auto one = [&](ParameterLayout::Range r) {
-            return r.size == 0 ? View{} : View{&buffer, r.begin + k - 1, 1};
+        const auto of_layer = [&](ParameterLayout::Range r) {
+            const std::size_t each = r.size / layout_->layers();
+            return each == 0 ? View{} : View{&buffer, r.begin + (k - 1) * each, each};
         };
-        return {range<View>(buffer, layout_->weights(k)).part(first_link, links),
-                one(layout_->theta()), one(layout_->beta()), one(layout_->omega())};
+        const View weights = range<View>(buffer, layout_->weights(k));
+        return {weights.empty() ? weights : weights.part(first_link, links),
+                of_layer(layout_->theta()),
+                of_layer(layout_->gain()),
+                of_layer(layout_->step()),
+                of_layer(layout_->beta()),
+                of_layer(layout_->omega())};
     }
 
     std::shared_ptr<const ParameterLayout> layout_;

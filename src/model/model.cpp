@@ -11,6 +11,20 @@
 
 namespace pibinn {
 
+namespace {
+
+// A share of the largest entry: what a tenth of it loses, a hundredth finds (docs/results.md).
+constexpr float kUsualCut = 0.01F;
+
+/// One soft threshold, whatever the pieces.
+void start_soft(const NetworkSpec& spec, double theta, ParameterStore& p) {
+    std::fill(p.theta().begin(), p.theta().end(), static_cast<float>(theta));
+    for (std::size_t i = 0; i < p.gain().size(); ++i)
+        p.gain()[i] = i % spec.pieces == 0 ? 1.0F : 0.0F;
+}
+
+}  // namespace
+
 double Model::scale() const {
     if (!rules_of(spec.weights).has_global_scale() || weights.empty() || weights[0].empty())
         return 0;
@@ -18,9 +32,15 @@ double Model::scale() const {
 }
 
 std::size_t Model::links() const {
+    if (spec.tied()) return spec.layers * op.values().size();
     std::size_t sum = 0;
     for (const auto& layer : weights) sum += layer.size();
     return sum;
+}
+
+std::span<const float> Model::layer_links(std::size_t k) const {
+    if (spec.tied()) return op.values();
+    return weights[k - 1];
 }
 
 void require_fitting(const Model& model) {
@@ -36,15 +56,19 @@ void require_fitting(const Model& model) {
     const Structure& s = model.op.structure();
     if (s.rows() == 0 || s.cols() == 0)
         fail_usage(fmt::format("Model::op is {} x {}", s.rows(), s.cols()), hint);
-    if (model.weights.size() != model.spec.layers)
-        fail_usage(fmt::format("Model::weights has {} layers, but Model::spec.layers is {}",
-                               model.weights.size(), model.spec.layers),
+    const std::size_t stored = model.spec.tied() ? 0 : model.spec.layers;
+    if (model.weights.size() != stored)
+        fail_usage(fmt::format("Model::weights has {} layers, but its network needs {}",
+                               model.weights.size(), stored),
                    hint);
     const ParameterLayout layout(model.spec, s);
-    for (std::size_t k = 1; k <= model.spec.layers; ++k)
+    for (std::size_t k = 1; k <= stored; ++k)
         require(model.weights[k - 1].size(), layout.structure(k).links(),
                 fmt::format("Model::weights[{}]", k - 1));
     require(model.theta.size(), layout.theta().size, "Model::theta");
+    require(model.gain.size(), layout.gain().size, "Model::gain");
+    require(model.step.size(), layout.step().size, "Model::step");
+    require(model.cut.size(), model.spec.polish > 0 ? 1 : 0, "Model::cut");
     require(model.beta.size(), layout.beta().size, "Model::beta");
     require(model.omega.size(), layout.omega().size, "Model::omega");
     const std::size_t basis = model.domain.basis.matrix().rows();
@@ -58,11 +82,16 @@ void require_fitting(const Model& model) {
 ParameterStore parameters_of(const Model& model) {
     require_fitting(model);
     ParameterStore p(std::make_shared<const ParameterLayout>(model.spec, model.op.structure()));
-    for (std::size_t k = 1; k <= model.spec.layers; ++k)
+    for (std::size_t k = 1; k <= model.weights.size(); ++k)
         std::copy(model.weights[k - 1].begin(), model.weights[k - 1].end(), p.weights(k).begin());
-    std::copy(model.theta.begin(), model.theta.end(), p.theta().begin());
-    std::copy(model.beta.begin(), model.beta.end(), p.beta().begin());
-    std::copy(model.omega.begin(), model.omega.end(), p.omega().begin());
+    const auto put = [](const std::vector<float>& from, std::span<float> to) {
+        std::copy(from.begin(), from.end(), to.begin());
+    };
+    put(model.theta, p.theta());
+    put(model.gain, p.gain());
+    put(model.step, p.step());
+    put(model.beta, p.beta());
+    put(model.omega, p.omega());
     for (float& scale : p.scale()) scale = static_cast<float>(model.scale());
     return p;
 }
@@ -71,17 +100,21 @@ Model model_of(const NetworkSpec& spec, const Operator& op, const ParameterStore
     Model model;
     model.spec = spec;
     model.op = op;
-    for (std::size_t k = 1; k <= spec.layers; ++k)
+    for (std::size_t k = 1; k <= spec.layers && !spec.tied(); ++k)
         model.weights.emplace_back(p.weights(k).begin(), p.weights(k).end());
     model.theta.assign(p.theta().begin(), p.theta().end());
+    model.gain.assign(p.gain().begin(), p.gain().end());
+    model.step.assign(p.step().begin(), p.step().end());
     model.beta.assign(p.beta().begin(), p.beta().end());
     model.omega.assign(p.omega().begin(), p.omega().end());
+    if (spec.polish > 0) model.cut = {kUsualCut};
     return model;
 }
 
 Model untrained_model(const NetworkSpec& spec, const Operator& op, double theta) {
     spec.validate();
     ParameterStore latent(std::make_shared<const ParameterLayout>(spec, op.structure()));
+    // A tied network takes its step where others have it in their weights.
     const auto step = static_cast<float>(1.0 / op.squared_norm());
     double magnitude = 0;
     for (float a : op.values()) magnitude += std::abs(a) * step;
@@ -94,7 +127,8 @@ Model untrained_model(const NetworkSpec& spec, const Operator& op, double theta)
                        ? (w.size() == op.values().size() ? step * op.values()[l] : 0.0F)
                        : (l / n == l % n ? 1.0F : 0.0F);
     }
-    std::fill(latent.theta().begin(), latent.theta().end(), static_cast<float>(theta));
+    start_soft(spec, theta, latent);
+    std::fill(latent.step().begin(), latent.step().end(), spec.tied() ? step : 1.0F);
     for (float& scale : latent.scale())
         scale = static_cast<float>(magnitude / static_cast<double>(op.values().size()));
     ParameterStore effective(latent.shared_layout());
@@ -119,7 +153,8 @@ BitCount count_bits(const NetworkSpec& spec, const Operator& op) {
         bits.scales += 32 * scales_per_layer(spec.weights, layout.structure(k));
     }
     if (rules_of(spec.weights).has_global_scale()) bits.scales += 32;
-    bits.thresholds = spec.has_thresholds() ? 32 * spec.layers : 0;
+    bits.thresholds = 32 * (layout.theta().size + layout.gain().size);
+    bits.scales += 32 * (layout.step().size + (spec.polish > 0 ? 1 : 0));
     bits.momentum = 32 * spec.layers * (std::size_t{spec.update.momentum} + spec.update.onsager);
     if (spec.architecture == Architecture::unrolled) bits.op = operator_bits(op);
     bits.paper = bits.weights + bits.thresholds;

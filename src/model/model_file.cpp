@@ -18,7 +18,8 @@ namespace pibinn {
 
 namespace {
 
-constexpr int kFormat = 1;
+// 1 knows no steps, learned shrinks, tied weights and polish; it is read as well.
+constexpr int kFormat = 2;
 constexpr const char* kDomain = "pibinn.domain";
 
 void check_format(const SafeTensors& file) {
@@ -26,9 +27,9 @@ void check_format(const SafeTensors& file) {
     if (found == file.metadata.end())
         fail_input(fmt::format("{}: metadata 'pibinn.format' is missing", file.where),
                    "this safetensors file is not a pibinn model");
-    if (found->second != std::to_string(kFormat))
-        fail_input(fmt::format("{}: format '{}', but this program reads format {}", file.where,
-                               found->second, kFormat),
+    if (found->second != "1" && found->second != std::to_string(kFormat))
+        fail_input(fmt::format("{}: format '{}', but this program reads formats 1 to {}",
+                               file.where, found->second, kFormat),
                    "a newer pibinn wrote it: update this one");
 }
 
@@ -40,7 +41,9 @@ void check_claims(const std::string& where, const NetworkSpec& spec, const Struc
     const auto layers = static_cast<double>(spec.layers);
     const bool unrolled = spec.architecture == Architecture::unrolled;
     const auto operator_links = static_cast<double>(s.links());
-    const double links = unrolled ? layers * operator_links : m * n + (layers - 1) * n * n;
+    const double links = spec.tied() ? operator_links
+                         : unrolled  ? layers * operator_links
+                                     : m * n + (layers - 1) * n * n;
     if (links > 8.0 * static_cast<double>(file_bytes))
         fail_input(fmt::format("{}: {} layers of together {} links do not fit a file of {} bytes",
                                where, spec.layers, links, file_bytes),
@@ -89,7 +92,9 @@ void Model::save(const std::filesystem::path& path) const {
 
     LinkCodes codes;
     std::vector<float> real;
-    if (!rules_of(spec.weights).quantised()) {
+    if (spec.tied()) {
+        // The operator follows.
+    } else if (!rules_of(spec.weights).quantised()) {
         for (const auto& layer : weights) real.insert(real.end(), layer.begin(), layer.end());
         tensors.push_back(flat("weights", TensorType::f32, real));
     } else {
@@ -97,9 +102,9 @@ void Model::save(const std::filesystem::path& path) const {
         tensors.push_back(flat("weights", TensorType::u8, codes.bits));
         tensors.push_back(flat("scales", TensorType::f32, codes.scales));
     }
-    if (!theta.empty()) tensors.push_back(flat("theta", TensorType::f32, theta));
-    if (!beta.empty()) tensors.push_back(flat("beta", TensorType::f32, beta));
-    if (!omega.empty()) tensors.push_back(flat("omega", TensorType::f32, omega));
+    for_each_scalar(*this, [&](const char* name, const std::vector<float>& values) {
+        if (!values.empty()) tensors.push_back(flat(name, TensorType::f32, values));
+    });
 
     const StoredOperator stored(op);
     if (unrolled) stored.add_to(tensors);
@@ -143,10 +148,19 @@ Model Model::load(const std::filesystem::path& path) {
                    : Operator(s, AlignedBuffer<float>(s.links()));
 
     const std::size_t layers = model.spec.layers;
-    if (model.spec.has_thresholds()) model.theta = floats(file, "theta", layers, true);
-    if (model.spec.update.momentum) model.beta = floats(file, "beta", layers);
-    if (model.spec.update.onsager) model.omega = floats(file, "omega", layers);
-    if (!rules_of(model.spec.weights).quantised()) {
+    const NetworkSpec& spec = model.spec;
+    const std::size_t pieces = spec.thresholds_per_layer();
+    if (pieces > 0) model.theta = floats(file, "theta", pieces * layers, true);
+    if (spec.has_gains()) model.gain = floats(file, "gain", pieces * layers);
+    if (spec.update.step) model.step = floats(file, "step", layers);
+    if (spec.update.momentum) model.beta = floats(file, "beta", layers);
+    if (spec.update.onsager) model.omega = floats(file, "omega", layers);
+    if (spec.polish > 0) model.cut = floats(file, "cut", 1, true);
+    if (spec.tied()) {
+        if (file.find("weights"))
+            fail_input(fmt::format("{}: tied weights, but there is a tensor 'weights'", file.where),
+                       kDamagedModel);
+    } else if (!rules_of(model.spec.weights).quantised()) {
         const ParameterLayout layout(model.spec, s);
         const auto values = floats(file, "weights", layout.weights_size());
         std::size_t at = 0;

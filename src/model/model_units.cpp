@@ -14,6 +14,9 @@ Model in_users_units(Model model, const Operator& op, const Units& units) {
     const double link = fcn ? std::pow(units.column, -1 / layers) : 1 / units.column;
     for (auto& layer : model.weights)
         for (float& w : layer) w = static_cast<float>(w * link);
+    // Tied weights are the operator, in whose unit they already are: A^T r is so once more.
+    if (model.spec.tied())
+        for (float& step : model.step) step = static_cast<float>(step * link * link);
     // A threshold is in the unit of signals, or, where the residual scales it, of signals per
     // measurement.
     double unit = model.spec.update.residual_threshold ? 1 / units.column : units.signal;

@@ -11,6 +11,9 @@ namespace pibinn {
 
 namespace {
 
+// Conjugate gradients end after as many steps as the support has entries.
+constexpr std::size_t kMostPolish = 1000;
+
 constexpr NameTable<Architecture, 2> kArchitectures{
     {{Architecture::unrolled, "unrolled"}, {Architecture::fcn, "fcn"}}};
 
@@ -23,7 +26,21 @@ Architecture parse_architecture(std::string_view name) {
     return parse_name(kArchitectures, name, "architecture");
 }
 
-bool NetworkSpec::has_thresholds() const { return rules_of(activation).has_threshold(); }
+std::size_t NetworkSpec::thresholds_per_layer() const {
+    switch (rules_of(activation).thresholds) {
+        case ActivationRules::Thresholds::none:
+            return 0;
+        case ActivationRules::Thresholds::one:
+            return 1;
+        case ActivationRules::Thresholds::pieces:
+            return pieces;
+    }
+    return 0;
+}
+
+bool NetworkSpec::has_gains() const {
+    return rules_of(activation).thresholds == ActivationRules::Thresholds::pieces;
+}
 
 void NetworkSpec::validate() const {
     if (layers == 0 || layers > 10000)
@@ -33,6 +50,28 @@ void NetworkSpec::validate() const {
     if (architecture == Architecture::fcn && !update.is_plain())
         fail_usage("a fully connected network has no residual to accelerate by",
                    "set NetworkSpec::update = Update::plain() with architecture \"fcn\"");
+    if (has_gains() && (pieces == 0 || pieces > kMostPieces))
+        fail_usage(fmt::format("activation 'piecewise' of {} pieces", pieces),
+                   fmt::format("set NetworkSpec::pieces between 1 and {}; 4 is usual",
+                               kMostPieces));
+    if (polish > kMostPolish)
+        fail_usage(fmt::format("{} polish steps", polish),
+                   fmt::format("set NetworkSpec::polish to at most {}; 6 are usual", kMostPolish));
+    if (architecture == Architecture::fcn) {
+        const auto refuse = [](const char* what, const char* hint) { fail_usage(what, hint); };
+        if (tied())
+            refuse("a fully connected network has no operator to tie its weights to",
+                   "use architecture 'unrolled' with weights 'tied'");
+        if (has_gains())
+            refuse("a fully connected network has no learned shrink",
+                   "use activation 'relu', 'soft' or 'hard' with architecture 'fcn'");
+        if (polish > 0)
+            refuse("a fully connected network knows no operator to polish with",
+                   "set NetworkSpec::polish = 0 with architecture 'fcn'");
+    }
+    if (tied() && !update.step)
+        fail_usage("tied weights are the operator, which a step has to scale",
+                   "set NetworkSpec::update.step = true with weights 'tied'");
     if (update.residual_threshold && !has_thresholds())
         fail_usage(fmt::format("activation '{}' has no threshold to scale by the residual",
                                to_string(activation)),

@@ -14,15 +14,18 @@ ParameterLayout::ParameterLayout(const NetworkSpec& spec, const Structure& struc
                        Structure::dense(structure.cols(), structure.cols())};
     for (std::size_t k = 1; k <= spec.layers; ++k) {
         weights_.push_back(size_);
-        add("weights." + std::to_string(k), this->structure(k).links());
+        add("weights." + std::to_string(k), spec.tied() ? 0 : this->structure(k).links());
     }
     weights_.push_back(size_);
-    const auto add_per_layer = [&](const std::string& name, bool present) {
-        const Range range{size_, present ? spec.layers : 0};
-        for (std::size_t k = 1; k <= range.size; ++k) add(name + "." + std::to_string(k), 1);
+    const auto add_per_layer = [&](const std::string& name, std::size_t each) {
+        const Range range{size_, each * spec.layers};
+        for (std::size_t k = 1; k <= spec.layers && each > 0; ++k)
+            add(name + "." + std::to_string(k), each);
         return range;
     };
-    theta_ = add_per_layer("theta", spec.has_thresholds());
+    theta_ = add_per_layer("theta", spec.thresholds_per_layer());
+    gain_ = add_per_layer("gain", spec.has_gains() ? spec.pieces : 0);
+    step_ = add_per_layer("step", spec.update.step);
     beta_ = add_per_layer("beta", spec.update.momentum);
     omega_ = add_per_layer("omega", spec.update.onsager);
     scale_ = {size_, rules_of(spec.weights).has_global_scale() ? std::size_t{1} : std::size_t{0}};

@@ -19,7 +19,8 @@ struct ParameterSlice {
 };
 
 /// Where each trainable number of a network stands in one flat buffer: the weights of layer 1..K,
-/// then theta, beta, omega (one per layer, where the network has them), then the global scale.
+/// none for `tied`, then theta, gain (one per piece of each layer), step, beta, omega (one per
+/// layer), each where the network has them, then the global scale.
 class ParameterLayout {
 public:
     ParameterLayout(const NetworkSpec& spec, const Structure& structure);
@@ -39,8 +40,11 @@ public:
         std::size_t size = 0;
     };
     Range weights(std::size_t k) const { return {weights_[k - 1], weights_[k] - weights_[k - 1]}; }
-    /// One number per layer; empty where the network has none.
+    /// One number per layer, or per piece of each layer; empty where the network has none.
     Range theta() const { return theta_; }
+    Range gain() const { return gain_; }
+    /// One number per layer; empty where the network has none.
+    Range step() const { return step_; }
     Range beta() const { return beta_; }
     Range omega() const { return omega_; }
     Range scale() const { return scale_; }
@@ -50,7 +54,7 @@ public:
 private:
     std::vector<Structure> structures_;  ///< of the first layer, and of the others if they differ
     std::vector<std::size_t> weights_;   ///< offsets, K + 1 of them
-    Range theta_, beta_, omega_, scale_;
+    Range theta_, gain_, step_, beta_, omega_, scale_;
     std::vector<ParameterSlice> slices_;
     std::size_t size_ = 0;
 };
@@ -68,9 +72,14 @@ public:
 
     std::span<float> weights(std::size_t k) { return part(layout_->weights(k)); }
     std::span<const float> weights(std::size_t k) const { return part(layout_->weights(k)); }
-    /// One per layer; empty where the network has none.
+    /// One per layer, or per piece of each layer; empty where the network has none.
     std::span<float> theta() { return part(layout_->theta()); }
     std::span<const float> theta() const { return part(layout_->theta()); }
+    std::span<float> gain() { return part(layout_->gain()); }
+    std::span<const float> gain() const { return part(layout_->gain()); }
+    /// One per layer; empty where the network has none.
+    std::span<float> step() { return part(layout_->step()); }
+    std::span<const float> step() const { return part(layout_->step()); }
     std::span<float> beta() { return part(layout_->beta()); }
     std::span<const float> beta() const { return part(layout_->beta()); }
     std::span<float> omega() { return part(layout_->omega()); }

@@ -17,7 +17,7 @@ constexpr std::uint64_t kLargestSide = std::uint64_t{1} << 31;
 }  // namespace
 
 json to_json(const NetworkSpec& spec) {
-    return {{"architecture", to_string(spec.architecture)},
+    json j = {{"architecture", to_string(spec.architecture)},
             {"layers", spec.layers},
             {"activation", to_string(spec.activation)},
             {"weights", to_string(spec.weights)},
@@ -25,7 +25,11 @@ json to_json(const NetworkSpec& spec) {
             {"threshold", spec.update.residual_threshold ? "residual" : "fixed"},
             {"momentum", spec.update.momentum},
             {"onsager", spec.update.onsager},
-            {"delta", spec.delta}};
+            {"step", spec.update.step},
+            {"delta", spec.delta},
+            {"polish", spec.polish}};
+    if (spec.has_gains()) j["pieces"] = spec.pieces;
+    return j;
 }
 
 NetworkSpec spec_from_json(const json& j, const std::string& where) {
@@ -39,6 +43,10 @@ NetworkSpec spec_from_json(const json& j, const std::string& where) {
     spec.update.momentum = fields.flag("momentum");
     spec.update.onsager = fields.flag("onsager");
     spec.delta = fields.number("delta");
+    // Format 1 has neither steps nor pieces nor polish.
+    spec.update.step = fields.has("step") && fields.flag("step");
+    if (spec.has_gains()) spec.pieces = fields.whole("pieces", 1, kMostPieces);
+    if (fields.has("polish")) spec.polish = fields.whole("polish", 0, kLargestSide);
     fields.checked([&] { spec.validate(); });
     return spec;
 }

@@ -32,6 +32,7 @@ ProblemTraits Problem::traits() const {
     traits.given_measurements = given_measurements;
     traits.measurable = !given_measurements || unexplained <= kMostUnexplained;
     traits.own_signals = own_signals;
+    traits.drawn = prior.has_value();
     traits.disturbed = noise_std > 0 || snr_db || !train_disturbance.none();
     traits.sparse = sparse;
     traits.patches = domain.patch > 0;

@@ -11,7 +11,7 @@ constexpr std::size_t kRowsPerTask = 64;
 }
 
 Batch draw_signals(const SparsePrior& prior, std::size_t count, std::size_t n, std::uint64_t seed,
-                   Purpose purpose, ThreadPool& pool) {
+                   Purpose purpose, ThreadPool& pool, std::uint64_t first) {
     if (!(prior.density > 0.0 && prior.density <= 1.0))
         fail_usage(fmt::format("density {} is not in (0, 1]", prior.density),
                    "give the share of non-zero entries, 0.05 for example");
@@ -23,7 +23,7 @@ Batch draw_signals(const SparsePrior& prior, std::size_t count, std::size_t n, s
     Batch x(count, n);
     pool.run_chunks(count, kRowsPerTask, [&](std::size_t, std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {
-            Stream stream(seed, purpose, i);
+            Stream stream(seed, purpose, first + i);
             const auto row = x.row(i);
             if (!prior.support.empty()) {
                 for (std::uint32_t j : prior.support) row[j] = static_cast<float>(stream.normal());

@@ -40,6 +40,7 @@ Problem make_synthetic(const SyntheticSpec& spec, Operator op, std::uint64_t see
     problem.noise_std = spec.noise_std;
     problem.snr_db = spec.snr_db;
     problem.signal_size = 1;
+    problem.prior = spec.prior;
     problem.invariance = spec.prior.support.empty() ? Invariance::shifts : Invariance::signs;
     problem.train.x =
         draw_signals(spec.prior, spec.train, problem.op.cols(), seed, Purpose::train_signals, pool);

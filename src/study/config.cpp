@@ -308,6 +308,19 @@ std::vector<ConfigKey> ModelReader::keys() {
          [&](const Value& v) { switch_part(v, spec.update.momentum, v.flag()); }},
         {"onsager", "true", "", "the Onsager term of the accelerated update",
          [&](const Value& v) { switch_part(v, spec.update.onsager, v.flag()); }},
+        {"step", "true", "",
+         "a step per layer of the accelerated update, which tied weights always have",
+         [&](const Value& v) { switch_part(v, spec.update.step, v.flag()); }},
+        {"pieces", "4", "", "of activation \"piecewise\": thresholds and gains per layer",
+         [&](const Value& v) {
+             spec.pieces = v.whole(1, kMostPieces);
+             if (!spec.has_gains())
+                 v.fail(fmt::format("activation '{}' has no pieces", to_string(spec.activation)),
+                        "set model.activation = \"piecewise\"");
+         }},
+        {"polish", "0", "",
+         "conjugate-gradient steps on the support of the last layer, after it; 0 for none",
+         [&](const Value& v) { spec.polish = v.whole(0, 1000); }},
     };
 }
 
@@ -334,6 +347,7 @@ ProblemTraits traits_of(const ProblemConfig& problem) {
             problem.spec.prior.support.empty() ? Invariance::shifts : Invariance::signs;
     traits.given_measurements = arrays && !problem.y_file.empty();
     traits.own_signals = arrays;
+    traits.drawn = synthetic;
     traits.disturbed = problem.spec.snr_db ? true
                        : synthetic || arrays
                            ? problem.spec.noise_std > 0
@@ -352,6 +366,7 @@ Config read_config(const ConfigDocument& document) {
     document.read("", first_keys(config));
     config.problem = read_problem(document);
     document.read("model", ModelReader{config}.keys());
+    if (config.model.tied() && config.model.update.is_plain()) config.model.update.step = true;
     config.model.validate();
     return config;
 }

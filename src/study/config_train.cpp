@@ -84,8 +84,13 @@ std::vector<ConfigKey> stage_keys(Stage& stage) {
         {"l1_weight", "1.0", "", "of projection \"l1\": how hard it pulls in the end",
          [&](const Value& v) { stage.l1_weight = v.number(0, kInfinity); }},
         {"scalar_rate", "1.0", "",
-         "rate of thresholds, momentum and scale, relative to that of the weights",
+         "rate of everything but the weights, relative to theirs",
          [&](const Value& v) { stage.scalar_rate = v.number(0, kInfinity, true); }},
+        {"scalar_clip", "0.0", "",
+         "largest norm of the gradient of everything but the weights; 0 does not clip",
+         [&](const Value& v) { stage.scalar_clip = v.number(0, kInfinity); }},
+        {"warmup", "0", "", "steps over which the rate climbs from 0",
+         [&](const Value& v) { stage.warmup = v.whole(0, 1000000000); }},
         {"alpha", "0.0", "",
          "keeps the theory's alpha on the training supports at most this; 0 does not",
          [&](const Value& v) { stage.alpha = v.number(0, kInfinity); }},
@@ -189,13 +194,13 @@ std::vector<ConfigKey> train_keys(TrainConfig& config, const ProblemConfig& prob
          "at least 25; shared out over the blocks of \"repeated\"",
          [&](const Value& v) { recipe.batch = v.whole(1); }},
         {"loss", "\"squared\"", "",
-         "\"squared\", \"norm\", or \"nmse\": each signal relative to its energy",
+         "\"squared\", \"norm\", \"nmse\" (each signal relative to its energy) or \"energy\" (a "
+         "batch relative to its energy)",
          [&](const Value& v) { recipe.loss = v.word(parse_loss); }},
         {"augment", "", "\"roll\"",
          "new signals every epoch: \"none\", \"signs\", \"roll\" (signs and shifts), "
-         "\"noise\", \"shift\" (in time), \"flip\", \"mix\", \"negate\"; by default what the "
-         "problem "
-         "and its signals allow",
+         "\"noise\", \"shift\" (in time), \"flip\", \"mix\", \"negate\", \"fresh\" (from the prior of "
+         "a synthetic problem); by default what the problem and its signals allow",
          [&](const Value& v) {
              set_augment(v, problem, recipe);
              config.own_augment = true;
@@ -207,7 +212,11 @@ std::vector<ConfigKey> train_keys(TrainConfig& config, const ProblemConfig& prob
              recipe.validation = v.number(0, 0.5);
              config.own_validation = true;
          }},
-        {"theta", "0.1", "", "thresholds at the start",
+        {"start", "", "\"amp\"",
+         "the solver to start from: \"ista\" or \"amp\"; by default \"amp\" for tied weights and "
+         "learned shrinks",
+         [&](const Value& v) { recipe.start = v.word(parse_start); }},
+        {"theta", "0.1", "", "thresholds at the start of \"ista\"",
          [&](const Value& v) { recipe.theta = v.number(0, kInfinity); }},
         {"ramp", "0.0", "",
          "0.25: hard thresholds learn too, starting as soft ones; at 0 they stay as they are",

@@ -7,13 +7,16 @@ namespace pibinn::study {
 using nlohmann::ordered_json;
 
 ordered_json model_json(const Model& model) {
-    return {{"layers", model.spec.layers},
+    ordered_json json = {{"layers", model.spec.layers},
             {"weights", to_string(model.spec.weights)},
             {"activation", to_string(model.spec.activation)},
             {"update", to_string(model.spec.update)},
             {"structure", to_string(model.op.structure().kind())},
             {"delta", model.spec.delta},
             {"links", model.links()}};
+    if (model.spec.has_gains()) json["pieces"] = model.spec.pieces;
+    if (model.spec.polish > 0) json["polish"] = model.spec.polish;
+    return json;
 }
 
 ordered_json bits_json(const BitCount& bits) {

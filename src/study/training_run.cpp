@@ -192,6 +192,8 @@ ordered_json summary_json(const TrainingRun& run, const std::vector<SeedRun>& se
         {"std", {{"train_nmse_db", train_nmse.deviation}, {"test_nmse_db", test_nmse.deviation}}},
         {"scale", model.scale()},
         {"theta", model.theta},
+        {"gain", model.gain},
+        {"step", model.step},
         {"beta", model.beta},
         {"omega", model.omega},
         {"bits", bits_json(count_bits(model))},

@@ -56,7 +56,9 @@ std::vector<BlockNetwork> block_networks(const Model& model) {
         part.block = block;
         part.spec = model.spec;
         part.A = block_matrix(s, block, model.op.values());
-        for (const auto& layer : model.weights) part.W.push_back(block_matrix(s, block, layer));
+        for (std::size_t k = 1; k <= model.spec.layers; ++k)
+            part.W.push_back(double{model.step_of(k)} *
+                             block_matrix(s, block, model.layer_links(k)));
         part.theta = one_per_layer(model.theta, model.spec.layers);
         part.beta = one_per_layer(model.beta, model.spec.layers);
         part.omega = one_per_layer(model.omega, model.spec.layers);

@@ -227,7 +227,8 @@ std::string weights_hash(const Model& model) {
     hash.mix(&spec.delta, sizeof spec.delta);
     hash.mix(model.op.values());
     for (const auto& layer : model.weights) hash.mix(std::span<const float>(layer));
-    for (const auto* values : {&model.theta, &model.beta, &model.omega})
+    for (const auto* values :
+         {&model.theta, &model.gain, &model.step, &model.beta, &model.omega, &model.cut})
         hash.mix(std::span<const float>(*values));
     return hash.text();
 }

@@ -81,7 +81,9 @@ void augment_epoch(Augment augment, const Problem& problem, std::size_t trained,
         }
         return;
     }
-    if (augment == Augment::shift) {
+    if (augment == Augment::fresh) {
+        set.x = draw_signals(*problem.prior, rows, n, seed, Purpose::augment, pool, epoch * rows);
+    } else if (augment == Augment::shift) {
         set.x = changed_signals(
             problem, pool, [&](std::size_t i, std::span<const float> in, std::span<float> out) {
                 const auto shift = stream_of(i).below(static_cast<std::uint32_t>(n));

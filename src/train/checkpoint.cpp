@@ -40,6 +40,8 @@ json stage_json(const Stage& s) {
             {"average", s.average},
             {"batch", s.batch},
             {"scalar_rate", s.scalar_rate},
+            {"scalar_clip", s.scalar_clip},
+            {"warmup", s.warmup},
             {"alpha", s.alpha},
             {"alpha_weight", s.alpha_weight}};
 }
@@ -114,6 +116,7 @@ std::string training_identity(const TrainJob& job) {
                 {"loss", to_string(job.recipe.loss)},
                 {"augment", to_string(job.recipe.augment)},
                 {"batch", job.recipe.batch},
+                {"start", to_string(job.recipe.start)},
                 {"theta", job.recipe.theta},
                 {"ramp", job.recipe.ramp},
                 {"validation", job.recipe.validation},

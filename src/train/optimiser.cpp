@@ -55,6 +55,8 @@ void Optimiser::step(const Stage& stage, double rate, DeviceParameters& gradient
                      DeviceParameters& latent) {
     AdamStep adam;
     adam.step = ++steps_;
+    if (steps_ < stage.warmup)
+        rate *= static_cast<double>(steps_) / static_cast<double>(stage.warmup);
     adam.rate = static_cast<float>(rate);
     adam.beta1 = static_cast<float>(stage.momentum);
     adam.clip = stage.clip;
@@ -71,10 +73,21 @@ void Optimiser::step(const Stage& stage, double rate, DeviceParameters& gradient
     adam.clip = 0;
     adam.beta1 = 0.9F;
     adam.rate = static_cast<float>(rate * stage.scalar_rate);
+    if (stage.scalar_clip > 0) {
+        const double norm = std::sqrt(backend_.squared_norm(gradient.scalars()));
+        if (norm > stage.scalar_clip)
+            backend_.multiply(static_cast<float>(stage.scalar_clip / norm), gradient.scalars());
+    }
     if (stage.trains_theta) {
-        backend_.adam(adam, {latent.theta(), gradient.theta(), first_.theta(), second_.theta()});
-        backend_.adam(adam, {latent.beta(), gradient.beta(), first_.beta(), second_.beta()});
-        backend_.adam(adam, {latent.omega(), gradient.omega(), first_.omega(), second_.omega()});
+        const auto move = [&](BufferView (DeviceParameters::*part)()) {
+            backend_.adam(adam, {(latent.*part)(), (gradient.*part)(), (first_.*part)(),
+                                 (second_.*part)()});
+        };
+        move(&DeviceParameters::theta);
+        move(&DeviceParameters::gain);
+        move(&DeviceParameters::step);
+        move(&DeviceParameters::beta);
+        move(&DeviceParameters::omega);
         backend_.keep_at_least(0, latent.theta());
     }
     if (stage.trains_scale)

@@ -18,16 +18,20 @@ constexpr NameTable<Schedule, 3> kSchedules{
     {{Schedule::constant, "constant"}, {Schedule::step, "step"}, {Schedule::cosine, "cosine"}}};
 constexpr NameTable<Projection, 3> kProjections{
     {{Projection::none, "none"}, {Projection::lazy, "lazy"}, {Projection::l1, "l1"}}};
-constexpr NameTable<Augment, 8> kAugments{{{Augment::none, "none"},
+constexpr NameTable<Augment, 9> kAugments{{{Augment::none, "none"},
                                            {Augment::signs, "signs"},
                                            {Augment::roll, "roll"},
                                            {Augment::noise, "noise"},
                                            {Augment::shift, "shift"},
                                            {Augment::flip, "flip"},
                                            {Augment::mix, "mix"},
-                                           {Augment::negate, "negate"}}};
-constexpr NameTable<LossKind, 3> kLosses{
-    {{LossKind::squared, "squared"}, {LossKind::norm, "norm"}, {LossKind::nmse, "nmse"}}};
+                                           {Augment::negate, "negate"},
+                                           {Augment::fresh, "fresh"}}};
+constexpr NameTable<LossKind, 4> kLosses{{{LossKind::squared, "squared"},
+                                          {LossKind::norm, "norm"},
+                                          {LossKind::nmse, "nmse"},
+                                          {LossKind::energy, "energy"}}};
+constexpr NameTable<Start, 2> kStarts{{{Start::ista, "ista"}, {Start::amp, "amp"}}};
 
 // lambda_0 of the paper's stage 1.
 constexpr double kPaperScale = 0.02;
@@ -46,6 +50,7 @@ Recipe paper_recipe(const NetworkSpec& spec) {
     Recipe recipe;
     recipe.name = "paper";
     recipe.stages = {pretrain(!rules_of(spec.weights).quantised() ? 100 : 80)};
+    recipe.stages[0].trains_weights = !spec.tied();
     if (!rules_of(spec.weights).quantised()) return recipe;
 
     Stage stage1;
@@ -97,10 +102,30 @@ Stage joint_stage(const NetworkSpec& spec) {
     return joint;
 }
 
+/// A tied network learns a few numbers per layer and no weights.
+Stage tune_stage(const NetworkSpec&) {
+    Stage tune;
+    tune.name = "tune";
+    tune.epochs = 125;
+    tune.learning_rate = 1e-2;
+    tune.schedule = Schedule::cosine;
+    tune.trains_weights = false;
+    tune.scalar_clip = 0.5;
+    tune.warmup = 100;
+    return tune;
+}
+
 Recipe default_recipe(const NetworkSpec& spec) {
     Recipe recipe;
     recipe.name = "default";
-    recipe.augment = Augment::roll;
+    recipe.augment = Augment::fresh;
+    if (spec.update.residual_threshold && spec.update.onsager && (spec.tied() || spec.has_gains()))
+        recipe.start = Start::amp;
+    if (spec.tied()) {
+        recipe.loss = LossKind::energy;
+        recipe.stages = {tune_stage(spec)};
+        return recipe;
+    }
     Stage warm = pretrain(120);
     warm.clip = 0.3;
     if (!spec.update.is_plain()) warm.scalar_rate = 5;
@@ -149,6 +174,12 @@ void validate_stage(const Stage& stage, const NetworkSpec& spec) {
                "a target such as 0.95 keeps alpha below 1, 0 does not keep it");
     if (!(stage.alpha_weight >= 0))
         refuse(fmt::format("alpha_weight {} is negative", stage.alpha_weight), "1 is the default");
+    if (!(stage.scalar_clip >= 0))
+        refuse(fmt::format("scalar_clip {} is negative", stage.scalar_clip),
+               "0 switches clipping off");
+    if (stage.trains_weights && spec.tied())
+        refuse("tied weights are the operator, and nothing to train",
+               "remove \"weights\" from trains");
     if (!stage.trains_weights && !stage.trains_theta && !stage.trains_scale)
         refuse("trains nothing", "list \"weights\", \"theta\" or \"scale\" in trains");
     if (stage.trains_scale && !rules_of(spec.weights).has_global_scale())
@@ -173,12 +204,14 @@ std::string_view to_string(Schedule v) { return name_of(kSchedules, v); }
 std::string_view to_string(Projection v) { return name_of(kProjections, v); }
 std::string_view to_string(Augment v) { return name_of(kAugments, v); }
 std::string_view to_string(LossKind v) { return name_of(kLosses, v); }
+std::string_view to_string(Start v) { return name_of(kStarts, v); }
 Schedule parse_schedule(std::string_view n) { return parse_name(kSchedules, n, "schedule"); }
 Projection parse_projection(std::string_view n) {
     return parse_name(kProjections, n, "projection");
 }
 Augment parse_augment(std::string_view n) { return parse_name(kAugments, n, "augment"); }
 LossKind parse_loss(std::string_view n) { return parse_name(kLosses, n, "loss"); }
+Start parse_start(std::string_view n) { return parse_name(kStarts, n, "start"); }
 
 std::size_t Recipe::epochs() const {
     std::size_t sum = 0;
@@ -190,6 +223,9 @@ void Recipe::validate(const NetworkSpec& spec) const {
     if (stages.empty())
         fail_usage("the recipe has no stages", "give at least one in Recipe::stages");
     if (!(theta >= 0)) fail_usage(fmt::format("theta {} is negative", theta), "0.1 is the default");
+    if (start == Start::amp && spec.architecture == Architecture::fcn)
+        fail_usage("a fully connected network is no unrolled AMP",
+                   "set Recipe::start = Start::ista");
     if (!(validation >= 0 && validation <= 0.5))
         fail_usage(fmt::format("Recipe::validation {} is not in [0, 0.5]", validation),
                    "0.1 keeps a tenth of the training set to choose the best epoch by");

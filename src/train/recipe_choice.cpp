@@ -15,6 +15,10 @@ constexpr double kValidation = 0.1;
 /// changes keep the nature of a signal, only noise is drawn anew.
 Augment allowed_augment(Augment augment, const ProblemTraits& traits) {
     if (augment == Augment::none || !traits.measurable) return Augment::none;
+    if (augment == Augment::fresh) {
+        if (traits.drawn) return augment;
+        augment = Augment::roll;
+    }
     switch (traits.invariance) {
         case Invariance::shifts:
             return augment;
@@ -41,7 +45,10 @@ void fit_scale_to(const ProblemTraits& traits, Recipe& recipe) {
 }  // namespace
 
 NetworkSpec network_for(std::string_view recipe, NetworkSpec spec) {
-    if (recipe == "paper") spec.update = Update::plain();
+    if (recipe == "paper") {
+        spec.update = Update::plain();
+        spec.update.step = spec.tied();
+    }
     return spec;
 }
 
@@ -63,6 +70,9 @@ Recipe recipe_for(const Problem& problem, const NetworkSpec& spec, std::string_v
 
 void require_augment(Augment augment, const ProblemTraits& traits) {
     if (augment == Augment::none || augment == Augment::negate) return;
+    if (augment == Augment::fresh && !traits.drawn)
+        fail_usage("augment 'fresh' draws new signals, and nobody knows how these were drawn",
+                   "use augment \"roll\", \"noise\" or \"none\", or leave it to the recipe");
     if (!traits.measurable)
         fail_usage(fmt::format("augment '{}' would measure signals anew, and the measurements that "
                                "are given are not close to A x",

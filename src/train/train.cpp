@@ -1,3 +1,4 @@
+#include "model/model_parameters.hpp"
 #include "pibinn/train.hpp"
 
 #include <algorithm>
@@ -77,8 +78,8 @@ void require_finite(const TrainResult& result) {
         for (const float v : values) finite = finite && std::isfinite(v);
     };
     for (const auto& layer : result.model.weights) check(layer);
-    for (const auto* numbers : {&result.model.theta, &result.model.beta, &result.model.omega})
-        check(*numbers);
+    for_each_scalar(result.model,
+                    [&](const char*, const std::vector<float>& numbers) { check(numbers); });
     if (!finite)
         throw Error(ErrorKind::failed,
                     "the trained network holds or gives numbers that are not finite",

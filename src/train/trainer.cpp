@@ -10,6 +10,7 @@
 #include "pibinn/error.hpp"
 #include "train/augment.hpp"
 #include "train/certified.hpp"
+#include "train/start.hpp"
 
 namespace pibinn {
 
@@ -65,27 +66,7 @@ Trainer::Trainer(const Problem& problem, const NetworkSpec& spec, const Recipe& 
 }
 
 void Trainer::initialise() {
-    NetworkSpec real = spec_;
-    real.weights = WeightKind::real;
-    const Model start = untrained_model(real, problem_.op, recipe_.theta);
-    ParameterStore latent(network_->layout());
-    double magnitude = 0;
-    for (std::size_t k = 1; k <= spec_.layers; ++k) {
-        auto w = latent.weights(k);
-        if (spec_.architecture == Architecture::unrolled) {
-            std::copy(start.weights[k - 1].begin(), start.weights[k - 1].end(), w.begin());
-        } else {
-            Stream stream(seed_, Purpose::weights, k);
-            const double deviation =
-                std::sqrt(2.0 / static_cast<double>(latent.layout().structure(k).rows()));
-            for (float& v : w) v = static_cast<float>(deviation * stream.normal());
-        }
-        for (float v : w) magnitude += std::abs(v);
-    }
-    std::fill(latent.theta().begin(), latent.theta().end(), static_cast<float>(recipe_.theta));
-    for (float& scale : latent.scale())
-        scale = static_cast<float>(magnitude / static_cast<double>(latent.layout().weights_size()));
-    latent_.upload(latent.values());
+    latent_.upload(starting_parameters(spec_, problem_.op, recipe_, seed_).values());
 }
 
 void Trainer::begin_stage() {
@@ -181,15 +162,21 @@ void Trainer::fill_batch(std::span<const std::uint32_t> rows) {
 
 double Trainer::run_batch(const Stage& stage, double rate, ConstBatchView x, ConstBatchView y) {
     row_weights_.resize(x.rows);
+    std::vector<double> energies(x.rows, 0.0);
+    double mean_energy = 0;
+    for (std::size_t i = 0; i < x.rows; ++i) {
+        for (float v : x.row(i)) energies[i] += double{v} * v;
+        mean_energy += energies[i] / static_cast<double>(x.rows);
+    }
     double zero_loss = 0;  // of the zero estimate
     for (std::size_t i = 0; i < x.rows; ++i) {
-        double energy = 0;
-        for (float v : x.row(i)) energy += double{v} * v;
-        const double share = recipe_.loss == LossKind::nmse ? energy : 1;
+        const double share = recipe_.loss == LossKind::nmse     ? energies[i]
+                             : recipe_.loss == LossKind::energy ? mean_energy
+                                                                : 1;
         row_weights_[i] =
             share > 0 ? static_cast<float>(1.0 / (share * static_cast<double>(x.rows))) : 0.0F;
-        zero_loss +=
-            row_weights_[i] * (recipe_.loss == LossKind::norm ? std::sqrt(energy) : energy);
+        zero_loss += row_weights_[i] *
+                     (recipe_.loss == LossKind::norm ? std::sqrt(energies[i]) : energies[i]);
     }
     make_effective(kind_in(stage), latent_, effective_, backend_);
     const RowLoss row_loss = recipe_.loss == LossKind::norm ? RowLoss::norm : RowLoss::squared;

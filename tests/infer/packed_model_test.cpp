@@ -292,8 +292,9 @@ TEST(PackedModel, RefusesWhatHasNoSigns) {
     spec.weights = WeightKind::real;
     spec.layers = 2;
     const Operator op = Operator::random(Structure::dense(5, 9), OperatorEnsemble::gaussian, 1);
-    EXPECT_FALSE(can_be_packed(spec));
-    EXPECT_THROW(PackedModel(untrained_model(spec, op, 0.1)), Error);
+    const Model model = untrained_model(spec, op, 0.1);
+    EXPECT_FALSE(can_be_packed(model));
+    EXPECT_THROW(PackedModel{model}, Error);
 }
 
 /// The kind and the text of what a call throws.

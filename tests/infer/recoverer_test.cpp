@@ -71,7 +71,7 @@ TEST(Recoverer, RefusesAModelWhoseFieldsDoNotFitWithTheirValues) {
                      [&] { recover_coefficients(model, some_rows(1), pool); },
                      [&] { model.save("/dev/null"); },
                      [&] {
-                         if (can_be_packed(model.spec))
+                         if (can_be_packed(model))
                              PackedModel{model};
                          else
                              Recoverer{model};

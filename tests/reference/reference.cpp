@@ -15,10 +15,14 @@ struct Named {
     const ParameterLayout& layout;
     std::span<const double> values;
 
-    double scalar(const std::string& name, std::size_t k) const {
+    std::span<const double> all(const std::string& name, std::size_t k) const {
         for (const ParameterSlice& s : layout.slices())
-            if (s.name == name + "." + std::to_string(k)) return values[s.offset];
-        return 0;
+            if (s.name == name + "." + std::to_string(k)) return values.subspan(s.offset, s.size);
+        return {};
+    }
+    double scalar(const std::string& name, std::size_t k, double otherwise = 0) const {
+        const auto found = all(name, k);
+        return found.empty() ? otherwise : found[0];
     }
     Matrix<double> weights(std::size_t k) const {
         const Structure& structure = layout.structure(k);
@@ -38,28 +42,31 @@ void solve_block(const NetworkSpec& spec, const Matrix<double>& a,
     const std::size_t m = block.rows;
     const std::size_t n = block.cols;
     Vector x1(n), x2(n), r(m), r_before(m);
+    double slopes = 0;  // of the activation of the layer before, summed up
     for (std::size_t k = 1; k <= spec.layers; ++k) {
         const double beta = named.scalar("beta", k);
         const double omega = named.scalar("omega", k);
         Vector v(n);
-        double count = 0;
-        for (std::size_t j = 0; j < n; ++j) {
-            v[j] = x1[j] + beta * (x1[j] - x2[j]);
-            count += x1[j] != 0;
-        }
+        for (std::size_t j = 0; j < n; ++j) v[j] = x1[j] + beta * (x1[j] - x2[j]);
         double mean_abs = 0;
         for (std::size_t i = 0; i < m; ++i) {
-            r[i] = omega * count / static_cast<double>(m) * r_before[i] - y[block.row + i];
+            r[i] = omega * slopes / static_cast<double>(m) * r_before[i] - y[block.row + i];
             for (std::size_t j = 0; j < n; ++j) r[i] += a(block.row + i, block.col + j) * v[j];
             mean_abs += std::abs(r[i]) / static_cast<double>(m);
         }
-        const double theta =
-            named.scalar("theta", k) * (spec.update.residual_threshold ? mean_abs : 1.0);
+        const double step = named.scalar("step", k, 1);
+        Vector tau(named.all("theta", k).begin(), named.all("theta", k).end());
+        for (double& t : tau) t *= spec.update.residual_threshold ? mean_abs : 1.0;
+        const ActivationNumbers<double> numbers{tau.empty() ? 0.0 : tau[0], 0.0, tau.size(),
+                                                tau.data(), named.all("gain", k).data()};
+        slopes = 0;
         Vector x(n);
         for (std::size_t j = 0; j < n; ++j) {
             double z = spec.delta * v[j];
-            for (std::size_t i = 0; i < m; ++i) z -= w[k - 1](block.row + i, block.col + j) * r[i];
-            x[j] = activate(spec.activation, z, theta);
+            for (std::size_t i = 0; i < m; ++i)
+                z -= step * w[k - 1](block.row + i, block.col + j) * r[i];
+            x[j] = activate(spec.activation, z, numbers);
+            slopes += onsager_slope(spec.activation, z, x[j], numbers);
             out[k - 1](row, block.col + j) = x[j];
         }
         x2 = x1;
@@ -76,7 +83,8 @@ std::vector<Matrix<double>> reference_layers(const NetworkSpec& spec, const Oper
                                              const Matrix<double>& y) {
     const Named named{layout, parameters};
     std::vector<Matrix<double>> w;
-    for (std::size_t k = 1; k <= spec.layers; ++k) w.push_back(named.weights(k));
+    for (std::size_t k = 1; k <= spec.layers; ++k)
+        w.push_back(spec.tied() ? convert<double>(op.to_dense()) : named.weights(k));
     std::vector<Matrix<double>> out(spec.layers, Matrix<double>(y.rows(), op.cols()));
     if (spec.architecture == Architecture::fcn) {
         for (std::size_t k = 1; k <= spec.layers; ++k) {

@@ -18,7 +18,7 @@ enum class ContractionBound { none, soft, hard };
 
 /// Plain facts of an activation.
 struct ActivationRules {
-    std::size_t numbers_per_layer = 0;  ///< theta, and whatever else it may learn per layer
+    enum class Thresholds { none, one, pieces } thresholds = Thresholds::none;
     ThresholdLearning learning = ThresholdLearning::none;
     ContractionBound bound = ContractionBound::none;
     /// H(c z, c tau) = c H(z, tau) for c > 0. Packed networks hold x in units of their own, so only
@@ -27,7 +27,7 @@ struct ActivationRules {
     /// A threshold that is not finite would set everything to zero as if nothing had happened.
     bool hides_bad_threshold = false;
 
-    constexpr bool has_threshold() const { return numbers_per_layer > 0; }
+    constexpr bool has_threshold() const { return thresholds != Thresholds::none; }
 };
 
 /// What a formula is given beside z. T is a number, or a vector of a kernel. An activation that
@@ -36,6 +36,9 @@ template <class T>
 struct ActivationNumbers {
     T tau;
     T softening;  ///< of training: the share of tau that a hard threshold takes off what passes
+    std::size_t pieces = 0;         ///< of `piecewise`, as what follows
+    const T* thresholds = nullptr;  ///< in the unit of z
+    const T* gains = nullptr;
 };
 
 /// Defined for each activation in its own file: `rules` and the formula of one number,

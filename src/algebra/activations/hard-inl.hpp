@@ -11,7 +11,7 @@ namespace pibinn {
 
 template <>
 struct ActivationOf<Activation::hard> {
-    static constexpr ActivationRules rules{.numbers_per_layer = 1,
+    static constexpr ActivationRules rules{.thresholds = ActivationRules::Thresholds::one,
                                            .learning = ThresholdLearning::by_ramp,
                                            .bound = ContractionBound::hard,
                                            .homogeneous = true};

@@ -9,7 +9,7 @@ namespace pibinn {
 
 template <>
 struct ActivationOf<Activation::soft> {
-    static constexpr ActivationRules rules{.numbers_per_layer = 1,
+    static constexpr ActivationRules rules{.thresholds = ActivationRules::Thresholds::one,
                                            .learning = ThresholdLearning::always,
                                            .bound = ContractionBound::soft,
                                            .homogeneous = true,

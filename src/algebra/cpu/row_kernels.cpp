@@ -27,8 +27,7 @@ void ResidualRows(const ResidualArgs& a) {
     for (std::size_t i = 0; i < a.rows; ++i) {
         const std::size_t at = i * a.stride;
         const float carry =
-            a.previous ? a.omega * static_cast<float>(a.supports.count(i)) / static_cast<float>(a.m)
-                       : 0.0F;
+            a.previous ? a.omega * a.slopes[i] / static_cast<float>(a.m) : 0.0F;
         const V onsager = hn::Set(d, carry);
         V sum = hn::Zero(d);
         for (std::size_t j = 0; j < a.stride; j += lanes) {
@@ -58,26 +57,46 @@ void ThresholdRowsOf(const ThresholdArgs& a) {
     const V from1 = hn::Set(d, a.delta * (1.0F + a.beta));
     const V from2 = hn::Set(d, -a.delta * a.beta);
     const V softening = hn::Set(d, a.softening);
+    const V minus_step = hn::Set(d, -a.step);
     const auto zero = hn::Zero(d);
+    V thresholds[kMostPieces], gains[kMostPieces];
+    for (std::size_t p = 0; p < a.pieces.count; ++p) gains[p] = hn::Set(d, a.pieces.gains[p]);
     const auto step = hn::Set(du, static_cast<std::uint32_t>(lanes));
     std::uint8_t* signs = a.signs;
     std::size_t count = 0;
     a.starts[0] = 0;
     for (std::size_t i = 0; i < a.rows; ++i) {
         const std::size_t at = i * a.stride;
-        const ActivationNumbers<V> numbers{hn::Set(d, a.tau[i]), softening};
+        for (std::size_t p = 0; p < a.pieces.count; ++p)
+            thresholds[p] = hn::Set(d, a.pieces.thresholds[p] * a.tau[i]);
+        const ActivationNumbers<V> numbers{hn::Set(d, a.tau[i]), softening, a.pieces.count,
+                                           thresholds, gains};
+        V slope = zero;
+        V least = zero;
+        if (kActivation == Activation::piecewise) {
+            least = hn::Set(d, a.pieces.thresholds[0] * a.tau[i]);
+            for (std::size_t p = 1; p < a.pieces.count; ++p) least = hn::Min(least, thresholds[p]);
+        }
         // Counted up: an Iota in the loop is built number by number in memory, and measured as more
         // than half of this function.
         auto which = hn::Iota(du, 0);
         for (std::size_t j = 0; j < a.stride; j += lanes) {
-            V z = hn::Neg(hn::Load(d, a.q + at + j));
+            V z = hn::Mul(minus_step, hn::Load(d, a.q + at + j));
             if (a.x1) z = hn::MulAdd(from1, hn::Load(d, a.x1 + at + j), z);
             if (a.x2) z = hn::MulAdd(from2, hn::Load(d, a.x2 + at + j), z);
             if (a.z) hn::Store(z, d, a.z + at + j);
             V x = activation::HWY_NAMESPACE::Apply(ActivationTag<kActivation>(), z, numbers);
-            const auto alive = hn::Ne(x, zero);
+            // Gains of 0 and gains that cancel leave zeros through which a gradient passes.
+            const auto alive = kActivation == Activation::piecewise ? hn::Gt(hn::Abs(z), least)
+                                                                    : hn::Ne(x, zero);
             x = hn::IfThenElseZero(alive, x);  // no negative zeros
             hn::Store(x, d, a.x + at + j);
+            if constexpr (kActivation == Activation::piecewise) {
+                const V size = hn::Abs(z);
+                for (std::size_t p = 0; p < a.pieces.count; ++p)
+                    slope = hn::Add(
+                        slope, hn::IfThenElseZero(hn::Gt(size, thresholds[p]), gains[p]));
+            }
             signs = StoreSigns(alive, x, signs);
             // Compress and a whole store into the slack: CompressStore to memory measured 3x
             // slower.
@@ -86,6 +105,9 @@ void ThresholdRowsOf(const ThresholdArgs& a) {
             which = hn::Add(which, step);
             count += hn::CountTrue(du, mask);
         }
+        a.slopes[i] = kActivation == Activation::piecewise
+                          ? hn::GetLane(hn::SumOfLanes(d, slope))
+                          : static_cast<float>(count - a.starts[i]);
         a.starts[i + 1] = static_cast<std::uint32_t>(count);
     }
 }
@@ -98,16 +120,19 @@ void ResidualGradientRows(const ResidualGradientArgs& a) {
     const D d;
     const std::size_t lanes = hn::Lanes(d);
     const V zero = hn::Zero(d);
+    const V step = hn::Set(d, a.step);
     for (std::size_t i = 0; i < a.rows; ++i) {
         const std::size_t at = i * a.stride;
         const V mean = hn::Set(d, a.from_mean ? a.from_mean[i] : 0.0F);
-        const float share =
-            a.next ? static_cast<float>(a.supports.count(i)) / static_cast<float>(a.m) : 0.0F;
+        const float share = a.next ? a.slopes[i] / static_cast<float>(a.m) : 0.0F;
         const V carry = hn::Set(d, a.omega_next * share);
         V beta = zero;
         V omega = zero;
+        V by_step = zero;
         for (std::size_t j = 0; j < a.stride; j += lanes) {
             V g = hn::Load(d, a.g + at + j);
+            if (a.step_sum) by_step = hn::MulAdd(g, hn::Load(d, a.r + at + j), by_step);
+            g = hn::Mul(step, g);
             if (a.next) g = hn::MulAdd(carry, hn::Load(d, a.next + at + j), g);
             if (a.from_mean) {
                 const V r = hn::Load(d, a.r + at + j);
@@ -122,6 +147,7 @@ void ResidualGradientRows(const ResidualGradientArgs& a) {
             }
             if (a.r_before) omega = hn::MulAdd(g, hn::Load(d, a.r_before + at + j), omega);
         }
+        if (a.step_sum) a.step_sum[i] = hn::GetLane(hn::SumOfLanes(d, by_step));
         if (a.p1) a.beta[i] = hn::GetLane(hn::SumOfLanes(d, beta));
         if (a.r_before) a.omega[i] = hn::GetLane(hn::SumOfLanes(d, omega));
     }

@@ -27,14 +27,21 @@ struct ResidualArgs {
     const float* p2;  ///< A x_{k-2}; null without momentum
     const float* y;
     const float* previous;  ///< r_{k-1}; null without Onsager term
-    Supports supports;      ///< of x_{k-1}
+    const float* slopes;    ///< of the activation of layer k-1, summed over each row
     float beta, omega;
     float* r;         ///< out
     float* mean_abs;  ///< out: mean |r| of each row
 };
 
-/// r = (1 + beta) p1 - beta p2 - y + omega (count / m) r_{k-1}
+/// r = (1 + beta) p1 - beta p2 - y + omega (slope / m) r_{k-1}
 void residual_rows(const ResidualArgs& args);
+
+/// The thresholds and gains of a learned shrink.
+struct Pieces {
+    std::size_t count = 0;
+    const float* thresholds = nullptr;
+    const float* gains = nullptr;
+};
 
 struct ThresholdArgs {
     std::size_t rows, n, stride;
@@ -43,8 +50,11 @@ struct ThresholdArgs {
     const float* x1;         ///< x_{k-1}
     const float* x2;         ///< x_{k-2}
     const float* q;          ///< W^T r
-    const float* tau;        ///< one threshold a row
+    float step;              ///< times q
+    const float* tau;        ///< one threshold a row, or what the thresholds of pieces scale with
+    Pieces pieces;           ///< of `piecewise`
     float* x;                ///< out
+    float* slopes;           ///< out: of the activation, summed over each row
     std::uint32_t* indices;  ///< out: the supports, and up to a vector beyond them
     std::uint32_t* starts;   ///< out
     std::uint8_t* signs;     ///< out: `sign_bytes` a row
@@ -55,14 +65,16 @@ struct ThresholdArgs {
 /// Room for the signs of rows of this length, on any instruction set.
 constexpr std::size_t sign_bytes(std::size_t stride) { return 2 * stride; }
 
-/// x = H_tau(delta (x1 + beta (x1 - x2)) - q), with its support.
+/// x = H_tau(delta (x1 + beta (x1 - x2)) - step q), with its support.
 void threshold_rows(const ThresholdArgs& args);
 
 struct ResidualGradientArgs {
     std::size_t rows, m, stride;
-    float* g;           ///< in: W hz, out: dL/dr
-    const float* next;  ///< dL/dr_{k+1}; null without Onsager term there
-    Supports supports;  ///< of x_k
+    float* g;             ///< in: W hz, out: dL/dr
+    float step;           ///< times W hz
+    float* step_sum;      ///< out: <W hz, r_k> of each row; null for no use of it
+    const float* next;    ///< dL/dr_{k+1}; null without Onsager term there
+    const float* slopes;  ///< of the activation of layer k, summed over each row
     float omega_next;
     const float* r;          ///< r_k
     const float* from_mean;  ///< what each row's mean |r| gives; null for fixed thresholds
@@ -73,7 +85,8 @@ struct ResidualGradientArgs {
     float* omega;            ///< out: <g, r_{k-1}> of each row
 };
 
-/// g += omega_{k+1} (count / m) next + from_mean sign(r), and what beta and omega gain by it.
+/// g = step g + omega_{k+1} (slope / m) next + from_mean sign(r), and what steps, beta and omega gain
+/// by it.
 void residual_gradient_rows(const ResidualGradientArgs& args);
 
 /// out = c1 v1 + c2 v2; v2 may be null. All of whole padded rows.

@@ -6,6 +6,7 @@
 
 #include "algebra/activate.hpp"
 #include "algebra/cpu/cpu_buffer.hpp"
+#include "algebra/cpu/piecewise_kernels.hpp"
 #include "algebra/cpu/ramp_kernels.hpp"
 #include "algebra/cpu/row_loss.hpp"
 #include "pibinn/error.hpp"
@@ -48,6 +49,7 @@ CpuUnrolledPass::CpuUnrolledPass(const Block& block, std::span<const float> oper
       tau_(max_rows),
       dtau_(max_rows),
       omega_(max_rows),
+      step_(max_rows),
       from_mean_(max_rows),
       tape_(layers + 1),
       gp_(max_rows * products_.m_stride()) {
@@ -56,6 +58,7 @@ CpuUnrolledPass::CpuUnrolledPass(const Block& block, std::span<const float> oper
     for (Layer& layer : tape_) {
         layer.r.resize(max_rows * products_.m_stride());
         layer.mean_abs.resize(max_rows);
+        layer.slopes.resize(max_rows);
         layer.indices.resize(max_rows * products_.n_stride() + kPad);
         layer.starts.resize(max_rows + 1);
         layer.signs.resize(max_rows * sign_bytes(products_.n_stride()) + 8);
@@ -86,7 +89,6 @@ Supports CpuUnrolledPass::reach(const Layer& layer) const {
 }
 
 void CpuUnrolledPass::remember_ramp(Layer& layer) {
-    layer.z.resize(tau_.size() * products_.n_stride());
     layer.reach_indices.resize(tau_.size() * products_.n_stride() + 1);
     layer.reach_starts.resize(tau_.size() + 1);
 }
@@ -117,7 +119,7 @@ void CpuUnrolledPass::residual(std::size_t k, const LayerScalars& s) {
                    .p2 = k >= 3 && s.beta != 0 ? p_rows(k - 2) : nullptr,
                    .y = y_.data(),
                    .previous = first || s.omega == 0 ? nullptr : before.r.data(),
-                   .supports = supports(before),
+                   .slopes = before.slopes.data(),
                    .beta = s.beta,
                    .omega = s.omega,
                    .r = now.r.data(),
@@ -128,8 +130,13 @@ CpuUnrolledPass::LayerScalars::LayerScalars(const LayerSettings& settings,
                                             const LayerParameters& layer)
     : LayerSettings(settings),
       theta(number(layer.theta)),
+      step(layer.step.empty() ? 1.0F : number(layer.step)),
       beta(number(layer.beta)),
-      omega(number(layer.omega)) {}
+      omega(number(layer.omega)),
+      tied(layer.weights.empty()) {
+    if (activation == Activation::piecewise)
+        pieces = {layer.theta.count, numbers(layer.theta).data(), numbers(layer.gain).data()};
+}
 
 void CpuUnrolledPass::forward(std::size_t k, const LayerSettings& settings,
                               const LayerParameters& layer) {
@@ -141,14 +148,18 @@ void CpuUnrolledPass::forward(std::size_t k, const LayerSettings& settings,
     now.ramp = rules_of(s.activation).learning == ThresholdLearning::by_ramp ? s.ramp : 0.0F;
     now.softening = s.softening;
     if (now.ramp > 0) remember_ramp(now);
+    const bool keeps_z = now.ramp > 0 || s.pieces.count > 0;
+    if (keeps_z) now.z.resize(tau_.size() * products_.n_stride());
     const bool first = k == 1;
     if (first) remember(s.momentum);
     residual(k, s);
-    products_.lay_out_rows(numbers(layer.weights), w_by_row_);
-    products_.all_dots(rows_, now.r.data(), w_by_row_.data(), q_.data());
+    if (!s.tied) products_.lay_out_rows(numbers(layer.weights), w_by_row_);
+    products_.all_dots(rows_, now.r.data(), s.tied ? a_by_row_.data() : w_by_row_.data(),
+                       q_.data());
+    const float theta = s.pieces.count > 0 ? 1.0F : s.theta;
     for (std::size_t i = 0; i < rows_; ++i)
-        tau_[i] = s.residual_threshold ? residual_threshold(s.activation, s.theta * now.mean_abs[i])
-                                       : s.theta;
+        tau_[i] = s.residual_threshold ? residual_threshold(s.activation, theta * now.mean_abs[i])
+                                       : theta;
     threshold_rows({.rows = rows_,
                     .n = products_.n(),
                     .stride = products_.n_stride(),
@@ -158,15 +169,18 @@ void CpuUnrolledPass::forward(std::size_t k, const LayerSettings& settings,
                     .x1 = first ? nullptr : x_rows(k - 1),
                     .x2 = earlier ? x_rows(k - 2) : nullptr,
                     .q = q_.data(),
+                    .step = s.step,
                     .tau = tau_.data(),
+                    .pieces = s.pieces,
                     .x = x_rows(k),
+                    .slopes = now.slopes.data(),
                     .indices = now.indices.data(),
                     .starts = now.starts.data(),
                     .signs = now.signs.data(),
                     .softening = s.softening,
-                    .z = now.ramp > 0 ? now.z.data() : nullptr});
+                    .z = keeps_z ? now.z.data() : nullptr});
+    if (keeps_z) now.tau = tau_;
     if (now.ramp > 0) {
-        now.tau = tau_;
         reach_rows({now.z.data(), now.tau.data(), now.ramp, s.softening}, rows_,
                    products_.n_stride(), now.reach_indices.data(), now.reach_starts.data());
     }
@@ -191,12 +205,23 @@ double CpuUnrolledPass::loss(RowLoss kind, ConstBatchView target,
                     {hz_[layers_ % 3].data(), rows_, products_.n(), products_.n_stride()});
 }
 
-void CpuUnrolledPass::gradient_of_x(std::size_t k, float delta) {
+void CpuUnrolledPass::gradient_of_x(std::size_t k, const LayerScalars& s) {
+    const float delta = s.delta;
     const Layer& now = tape_[k];
+    for (auto* numbers : {&by_threshold_, &by_gain_, &counts_})
+        numbers->resize(tau_.size() * s.pieces.count);
     float* hz = hz_[k % 3].data();
     const std::size_t stride = products_.n_stride();
     const auto through_threshold = [&](const SupportGradientArgs& args) {
-        if (now.ramp > 0)
+        if (s.pieces.count > 0)
+            piecewise_gradient_rows({.through = args,
+                                     .z = now.z.data(),
+                                     .tau = now.tau.data(),
+                                     .pieces = s.pieces,
+                                     .thresholds = by_threshold_.data(),
+                                     .gains = by_gain_.data(),
+                                     .counts = counts_.data()});
+        else if (now.ramp > 0)
             ramp_gradient_rows({now.z.data(), now.tau.data(), now.ramp, now.softening}, args);
         else
             support_gradient_rows(args);
@@ -238,14 +263,46 @@ void CpuUnrolledPass::gradient_of_x(std::size_t k, float delta) {
                        .tau = dtau_.data()});
 }
 
-double CpuUnrolledPass::gradient_of_theta(std::size_t k, const LayerScalars& s) {
-    if (!learns_theta(s)) return 0;
+void CpuUnrolledPass::gradient_of_theta(std::size_t k, const LayerScalars& s, BufferView theta) {
+    if (!learns_theta(s)) return;
     double dtheta = 0;
     for (std::size_t i = 0; i < rows_; ++i) {
         dtheta += s.residual_threshold ? double{dtau_[i]} * tape_[k].mean_abs[i] : double{dtau_[i]};
         from_mean_[i] = dtau_[i] * s.theta / static_cast<float>(products_.m());
     }
-    return dtheta;
+    add_to_number(theta, dtheta);
+}
+
+void CpuUnrolledPass::gradient_of_pieces(std::size_t k, const LayerScalars& s, BufferView theta,
+                                         BufferView gain) {
+    const std::size_t count = s.pieces.count;
+    const auto m = static_cast<float>(products_.m());
+    // The slope, which scales the Onsager term of the next layer, is a sum of gains.
+    const float carried = k < layers_ ? tape_[k + 1].omega / m : 0.0F;
+    std::fill_n(from_mean_.begin(), rows_, 0.0F);
+    for (std::size_t p = 0; p < count; ++p) {
+        double dtheta = 0, dgain = 0;
+        for (std::size_t i = 0; i < rows_; ++i) {
+            const std::size_t at = i * count + p;
+            dtheta += double{by_threshold_[at]} * tape_[k].tau[i];
+            dgain += by_gain_[at];
+            if (carried != 0) dgain += double{carried} * omega_[i] * counts_[at];
+            from_mean_[i] += by_threshold_[at] * s.pieces.thresholds[p] / m;
+        }
+        add_to_number(theta.part(p, 1), dtheta);
+        add_to_number(gain.part(p, 1), dgain);
+    }
+}
+
+void CpuUnrolledPass::gradient_of_weights(std::size_t k, const LayerScalars& s, BufferView weights,
+                                          Into into) {
+    const float* r = tape_[k].r.data();
+    if (s.step != 1) {
+        scaled_r_.resize(tau_.size() * products_.m_stride());
+        combine_rows(rows_ * products_.m_stride(), s.step, r, 0, nullptr, scaled_r_.data());
+        r = scaled_r_.data();
+    }
+    products_.outer(rows_, hz_[k % 3].data(), reach(tape_[k]), r, numbers(weights), into);
 }
 
 void CpuUnrolledPass::backward(std::size_t k, const LayerSettings& settings,
@@ -258,23 +315,29 @@ void CpuUnrolledPass::backward(std::size_t k, const LayerSettings& settings,
     float* gr = gr_[k % 3].data();
     const float* hz = hz_[k % 3].data();
 
-    gradient_of_x(k, s.delta);
-    add_to_number(gradients.theta, gradient_of_theta(k, s));
+    gradient_of_x(k, s);
+    if (s.pieces.count > 0)
+        gradient_of_pieces(k, s, gradients.theta, gradients.gain);
+    else
+        gradient_of_theta(k, s, gradients.theta);
 
     const bool with_beta = s.momentum && k > 1;
     const bool with_omega = s.onsager && k > 1;
-    if (k > 1) {  // nothing asks for dL/dr_1
-        products_.lay_out(numbers(layer.weights), w_);
-        products_.gather(rows_, hz, support, w_.data(), nullptr, gr);
+    const bool with_step = !layer.step.empty();
+    if (k > 1 || with_step) {  // nothing else asks for dL/dr_1
+        if (!s.tied) products_.lay_out(numbers(layer.weights), w_);
+        products_.gather(rows_, hz, support, s.tied ? a_.data() : w_.data(), nullptr, gr);
         const bool carried = k < layers_ && tape_[k + 1].omega != 0;
         const bool with_mean = s.residual_threshold && learns_theta(s);
-        if (carried || with_mean || with_beta || with_omega)
+        if (carried || with_mean || with_beta || with_omega || with_step)
             residual_gradient_rows({.rows = rows_,
                                     .m = products_.m(),
                                     .stride = products_.m_stride(),
                                     .g = gr,
+                                    .step = s.step,
+                                    .step_sum = with_step ? step_.data() : nullptr,
                                     .next = carried ? gr_[(k + 1) % 3].data() : nullptr,
-                                    .supports = supports(now),
+                                    .slopes = now.slopes.data(),
                                     .omega_next = carried ? tape_[k + 1].omega : 0.0F,
                                     .r = now.r.data(),
                                     .from_mean = with_mean ? from_mean_.data() : nullptr,
@@ -284,7 +347,12 @@ void CpuUnrolledPass::backward(std::size_t k, const LayerSettings& settings,
                                     .beta = tau_.data(),
                                     .omega = omega_.data()});
     }
-    products_.outer(rows_, hz, support, now.r.data(), numbers(gradients.weights), into);
+    if (with_step) {
+        double dstep = 0;
+        for (std::size_t i = 0; i < rows_; ++i) dstep += step_[i];
+        add_to_number(gradients.step, dstep);
+    }
+    if (!s.tied) gradient_of_weights(k, s, gradients.weights, into);
 
     double dbeta = 0;
     for (std::size_t i = 0; i < rows_ && with_beta; ++i) {
@@ -298,8 +366,7 @@ void CpuUnrolledPass::backward(std::size_t k, const LayerSettings& settings,
     add_to_number(gradients.beta, dbeta);
     double domega = 0;
     for (std::size_t i = 0; i < rows_ && with_omega; ++i)
-        domega += omega_[i] * static_cast<float>(supports(before).count(i)) /
-                  static_cast<float>(products_.m());
+        domega += omega_[i] * before.slopes[i] / static_cast<float>(products_.m());
     add_to_number(gradients.omega, domega);
 }
 

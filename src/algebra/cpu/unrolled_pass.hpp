@@ -29,7 +29,9 @@ private:
     /// What a layer does, with its numbers.
     struct LayerScalars : LayerSettings {
         LayerScalars(const LayerSettings& settings, const LayerParameters& layer);
-        float theta, beta, omega;
+        float theta, step, beta, omega;
+        Pieces pieces;  ///< of `piecewise`, whose theta means nothing
+        bool tied;      ///< the operator's own links are the weights
     };
 
     ConstBatchView x(std::size_t k) const;
@@ -38,12 +40,13 @@ private:
         Rows r;
         Rows x, p;  ///< p = A x_k; both with momentum only, since later layers come back to them
         std::vector<float> mean_abs;
+        std::vector<float> slopes;  ///< of the activation, summed over each row
         std::vector<std::uint32_t> indices, starts;  ///< the supports of x_k
         std::vector<std::uint8_t> signs;
         float beta = 0, omega = 0;
         float softening = 0;
-        float ramp = 0;  ///< where it is not 0, what backward needs of it:
-        Rows z;
+        float ramp = 0;      ///< where it is not 0, what backward needs of it:
+        Rows z;              ///< as of `piecewise`
         std::vector<float> tau;
         std::vector<std::uint32_t> reach_indices, reach_starts;
     };
@@ -61,9 +64,13 @@ private:
     void residual(std::size_t k, const LayerScalars& scalars);
     /// -dL/dz_k on the reach of x_k into hz_[k % 3], from what layers k+1 and k+2 left; and into
     /// dtau_ what each row's threshold gains by it.
-    void gradient_of_x(std::size_t k, float delta);
+    void gradient_of_x(std::size_t k, const LayerScalars& scalars);
     /// Also leaves in from_mean_ what each row's mean |r_k| passes on.
-    double gradient_of_theta(std::size_t k, const LayerScalars& scalars);
+    void gradient_of_theta(std::size_t k, const LayerScalars& scalars, BufferView theta);
+    void gradient_of_weights(std::size_t k, const LayerScalars& scalars, BufferView weights,
+                             Into into);
+    void gradient_of_pieces(std::size_t k, const LayerScalars& scalars, BufferView theta,
+                            BufferView gain);
 
     ColumnProducts products_;
     std::size_t layers_;
@@ -79,6 +86,9 @@ private:
     std::vector<float> tau_;        ///< a number a row: thresholds forward, beta's share backward
     std::vector<float> dtau_;       ///< what each row's threshold gains
     std::vector<float> omega_;      ///< omega's share of each row
+    std::vector<float> step_;       ///< the step's share of each row
+    std::vector<float> by_threshold_, by_gain_, counts_;  ///< the share of each row and piece
+    Rows scaled_r_;                                       ///< r times the step
     std::vector<float> from_mean_;  ///< what each row's mean |r| passes on
     std::vector<Layer> tape_;
     Rows hz_[3];  ///< -dL/dz of the last three layers, zero off the reach

@@ -1,0 +1,93 @@
+#include "train/start.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+
+#include "pibinn/model.hpp"
+#include "pibinn/random.hpp"
+
+namespace pibinn {
+
+namespace {
+
+struct Piece {
+    double threshold, gain;
+};
+
+/// A shrink that leaves large entries almost as they are: thresholds in root mean squares of the
+/// residual, gains that add up to 1 where entries are large. One to four pieces; more than that
+/// start without effect.
+Piece starting_piece(std::size_t pieces, std::size_t j) {
+    static constexpr std::array<std::array<Piece, 4>, 4> starts{{
+        {{{1.4, 1}}},
+        {{{1.3, 1.2}, {4.0, -0.2}}},
+        {{{1.3, 0.9}, {2.2, 0.3}, {4.0, -0.2}}},
+        {{{0.3, 0.05}, {1.3, 0.9}, {2.2, 0.25}, {4.0, -0.2}}},
+    }};
+    if (j >= 4) return {4.0 + 1.5 * static_cast<double>(j - 3), 0};
+    return starts[std::min<std::size_t>(pieces, 4) - 1][j];
+}
+
+void start_as_amp(const NetworkSpec& spec, const Operator& op, const Recipe& recipe,
+                  ParameterStore& latent) {
+    // The mean squared norm of a column: what AMP has as 1.
+    double energy = 0;
+    for (float v : op.values()) energy += double{v} * v;
+    energy /= static_cast<double>(op.cols() / op.structure().repeat());
+    for (std::size_t k = 1; k <= spec.layers; ++k) {
+        const auto w = latent.weights(k);
+        for (std::size_t l = 0; l < w.size(); ++l)
+            w[l] = static_cast<float>(op.values()[l] / energy);
+    }
+    std::fill(latent.step().begin(), latent.step().end(),
+              static_cast<float>(spec.tied() ? 1 / energy : 1));
+    std::fill(latent.omega().begin(), latent.omega().end(), 1.0F);
+    // Thresholds scale with mean|r|: of Gaussian residuals sqrt(2 / pi) of their root mean square.
+    const double unit = spec.update.residual_threshold ? std::sqrt(std::numbers::pi / 2) / energy
+                                                       : recipe.theta;
+    const std::size_t pieces = spec.thresholds_per_layer();
+    for (std::size_t i = 0; i < latent.theta().size(); ++i) {
+        const Piece piece = starting_piece(pieces, i % pieces);
+        latent.theta()[i] = static_cast<float>(piece.threshold * unit);
+        if (spec.has_gains()) latent.gain()[i] = static_cast<float>(piece.gain);
+    }
+}
+
+void start_fully_connected(const NetworkSpec& spec, std::uint64_t seed, ParameterStore& latent) {
+    for (std::size_t k = 1; k <= spec.layers; ++k) {
+        Stream stream(seed, Purpose::weights, k);
+        const double deviation =
+            std::sqrt(2.0 / static_cast<double>(latent.layout().structure(k).rows()));
+        for (float& v : latent.weights(k)) v = static_cast<float>(deviation * stream.normal());
+    }
+}
+
+}  // namespace
+
+ParameterStore starting_parameters(const NetworkSpec& spec, const Operator& op,
+                                   const Recipe& recipe, std::uint64_t seed) {
+    NetworkSpec stored = spec;
+    if (!spec.tied()) stored.weights = WeightKind::real;
+    ParameterStore latent(std::make_shared<const ParameterLayout>(spec, op.structure()));
+    const Model start = untrained_model(stored, op, recipe.theta);
+    for (std::size_t k = 1; k <= start.weights.size(); ++k)
+        std::copy(start.weights[k - 1].begin(), start.weights[k - 1].end(),
+                  latent.weights(k).begin());
+    std::copy(start.theta.begin(), start.theta.end(), latent.theta().begin());
+    std::copy(start.gain.begin(), start.gain.end(), latent.gain().begin());
+    std::copy(start.step.begin(), start.step.end(), latent.step().begin());
+    if (spec.architecture == Architecture::fcn)
+        start_fully_connected(spec, seed, latent);
+    else if (recipe.start == Start::amp)
+        start_as_amp(spec, op, recipe, latent);
+    double magnitude = 0;
+    for (std::size_t k = 1; k <= spec.layers; ++k)
+        for (float v : latent.weights(k)) magnitude += std::abs(v);
+    for (float& scale : latent.scale())
+        scale = static_cast<float>(magnitude / static_cast<double>(latent.layout().weights_size()));
+    return latent;
+}
+
+}  // namespace pibinn

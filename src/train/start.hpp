@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstdint>
+
+#include "model/parameters.hpp"
+#include "pibinn/operator.hpp"
+#include "pibinn/recipe.hpp"
+
+namespace pibinn {
+
+/// The latent parameters that a training starts from: the first iterations of the recipe's solver,
+/// or random weights for a fully connected network.
+ParameterStore starting_parameters(const NetworkSpec& spec, const Operator& op,
+                                   const Recipe& recipe, std::uint64_t seed);
+
+}  // namespace pibinn
