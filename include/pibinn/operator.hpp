@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 
 #include "pibinn/matrix.hpp"
+#include "pibinn/operator_formula.hpp"
 #include "pibinn/sparse_matrix.hpp"
 #include "pibinn/structure.hpp"
 #include "pibinn/thread_pool.hpp"
@@ -16,10 +18,20 @@ namespace pibinn {
 /// overflows. An overflow can turn into zeros inside a network, which no result tells.
 constexpr float kLargestMeasurement = 1e30F;
 
-enum class OperatorEnsemble { gaussian, rademacher };
+/// How operators are drawn. Columns have norm 1, exactly or on average.
+enum class OperatorEnsemble {
+    gaussian,       ///< N(0, 1/m)
+    rademacher,     ///< +-1/sqrt(m)
+    hadamard,       ///< rows of Sylvester's matrix, columns with random signs: +-1/sqrt(m)
+    bernoulli,      ///< 0 or c with equal probability
+    binary_sparse,  ///< a mask of ones, times 1/sqrt(ones of the column)
+    dct,            ///< rows of the orthonormal DCT-II, times sqrt(n/m)
+    fourier         ///< cosines and sines of random frequencies, orthonormal, times sqrt(n/m)
+};
 
 std::string_view to_string(OperatorEnsemble ensemble);
 OperatorEnsemble parse_operator_ensemble(std::string_view name);
+bool drawn_on_masks(OperatorEnsemble ensemble);
 
 /// The sensing operator A of y = A x + noise: a structure and the value of every link.
 class Operator {
@@ -27,10 +39,19 @@ public:
     Operator() = default;
     Operator(Structure structure, AlignedBuffer<float> values);
 
-    /// Entries N(0, 1/m) or +-1/sqrt(m), with m the rows of the block an entry stands in (its
-    /// column's links for `mask`), drawn in link order from the seed's operator stream.
+    /// Drawn in link order from the seed's operator stream; m are the rows of the block an entry
+    /// stands in (its column's links for `mask`). A transform draws its rows, then its signs, block
+    /// by block. gaussian, rademacher and binary-sparse can be drawn on a mask, and the last on
+    /// nothing else.
     static Operator random(const Structure& structure, OperatorEnsemble ensemble,
                            std::uint64_t seed);
+
+    /// The operator that a formula makes.
+    static Operator from_formula(const Structure& structure, OperatorFormula formula);
+    /// A(i, j) = taps[i - j - first] as a `mask` of the taps that are not zero: the convolution of
+    /// a signal of n entries, cut to m.
+    static Operator convolution(std::size_t m, std::size_t n, std::vector<float> taps,
+                                std::ptrdiff_t first);
 
     /// Every entry of a dense matrix as a link.
     Operator(const Matrix<float>& a) : Operator(from_dense(a)) {}
@@ -48,6 +69,9 @@ public:
     std::size_t cols() const { return structure_.cols(); }
     /// One value per link, in the structure's link order.
     std::span<const float> values() const { return values_; }
+    /// What the values follow from; null where nothing shorter is known. Constant diagonals are
+    /// found in whatever values an operator is made of.
+    const OperatorFormula* formula() const { return formula_.get(); }
 
     /// Y = X A^T: N x n signals to N x m measurements.
     void apply(ConstBatchView x, BatchView y, ThreadPool& pool) const;
@@ -63,10 +87,14 @@ public:
     double squared_norm() const;
     /// All entries share one magnitude, so that one bit per entry and one scale store it.
     bool is_sign() const;
+    /// All entries are 0 or one other number, and both are there: a bit per entry does here, too.
+    bool is_zero_one() const;
 
 private:
     Structure structure_;
     AlignedBuffer<float> values_;
+    std::shared_ptr<const OperatorFormula> formula_;
+    bool fast_formula_ = false;  ///< products by formula take less time
 };
 
 }  // namespace pibinn

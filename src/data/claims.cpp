@@ -12,6 +12,14 @@ namespace {
 
 std::string megabytes(double bytes) { return fmt::format("{:.1f} MB", bytes / 1e6); }
 
+void require_at_most(double most, double bytes, std::uint64_t file_bytes, const std::string& what,
+                     const std::string& hint) {
+    if (bytes <= most) return;
+    fail_input(fmt::format("{} would take {} of memory; a file of {} bytes may take {}", what,
+                           megabytes(bytes), file_bytes, megabytes(most)),
+               hint);
+}
+
 }  // namespace
 
 double most_claimed(double factor, std::uint64_t file_bytes) {
@@ -20,11 +28,14 @@ double most_claimed(double factor, std::uint64_t file_bytes) {
 
 void require_claim(double bytes, double factor, std::uint64_t file_bytes, const std::string& what,
                    const std::string& hint) {
-    const double most = most_claimed(factor, file_bytes);
-    if (bytes <= most) return;
-    fail_input(fmt::format("{} would take {} of memory; a file of {} bytes may take {}", what,
-                           megabytes(bytes), file_bytes, megabytes(most)),
-               hint);
+    require_at_most(most_claimed(factor, file_bytes), bytes, file_bytes, what, hint);
+}
+
+void require_formula_claim(double bytes, std::uint64_t file_bytes, const std::string& what) {
+    require_at_most(std::max(formula_claim, most_claimed(claim_factor::models, file_bytes)), bytes,
+                    file_bytes, what,
+                    "use blocks or a repeated block, or a matrix of entries, which a file must "
+                    "hold one by one");
 }
 
 void require_sparse_claim(std::size_t cols, std::uint64_t file_bytes, const std::string& where) {

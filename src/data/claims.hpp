@@ -18,6 +18,10 @@ inline constexpr double rows = 4096;      ///< what recovering one row with a mo
 /// What any file may take, however short it is.
 inline constexpr double free_claim = 16 << 20;
 
+/// What the operator of any model may take that follows from a formula. A model of one kilobyte may
+/// have one honestly; sixteen million entries are far beyond those in use.
+inline constexpr double formula_claim = 256 << 20;
+
 /// The most bytes of memory that a file of this length may take.
 double most_claimed(double factor, std::uint64_t file_bytes);
 
@@ -25,6 +29,9 @@ double most_claimed(double factor, std::uint64_t file_bytes);
 /// of memory; ...".
 void require_claim(double bytes, double factor, std::uint64_t file_bytes, const std::string& what,
                    const std::string& hint = "the file is damaged, or was made to take memory");
+
+/// The same of what a formula makes.
+void require_formula_claim(double bytes, std::uint64_t file_bytes, const std::string& what);
 
 /// The same of a sparse matrix: of what is held for every column, and of the whole matrix.
 void require_sparse_claim(std::size_t cols, std::uint64_t file_bytes, const std::string& where);

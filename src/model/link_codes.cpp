@@ -131,15 +131,17 @@ void unpack_links(std::span<const std::uint8_t> bits, std::span<const float> sca
     });
 }
 
-std::vector<std::uint8_t> pack_signs(std::span<const float> values) {
-    BitWriter writer(values.size());
-    for (float v : values) writer.put(v >= 0 ? 1U : 0U, 1);
+std::vector<std::uint8_t> pack_bits(const std::vector<bool>& bits) {
+    BitWriter writer(bits.size());
+    for (const bool bit : bits) writer.put(bit ? 1U : 0U, 1);
     return writer.take();
 }
 
-void unpack_signs(std::span<const std::uint8_t> bits, float scale, std::span<float> values) {
-    BitReader reader(bits);
-    for (float& v : values) v = reader.get(1) ? scale : -scale;
+std::vector<bool> unpack_bits(std::span<const std::uint8_t> bytes, std::size_t count) {
+    BitReader reader(bytes);
+    std::vector<bool> bits(count);
+    for (std::size_t i = 0; i < count; ++i) bits[i] = reader.get(1) != 0;
+    return bits;
 }
 
 }  // namespace pibinn

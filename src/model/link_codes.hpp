@@ -23,9 +23,10 @@ LinkCodes pack_links(const Model& model);
 void unpack_links(std::span<const std::uint8_t> bits, std::span<const float> scales,
                   const std::string& where, Model& model);
 
-/// Bits of +-c values, and c.
-std::vector<std::uint8_t> pack_signs(std::span<const float> values);
-void unpack_signs(std::span<const std::uint8_t> bits, float scale, std::span<float> values);
+/// Bits, eight per byte in the same order.
+std::vector<std::uint8_t> pack_bits(const std::vector<bool>& bits);
+/// The first `count` of them.
+std::vector<bool> unpack_bits(std::span<const std::uint8_t> bytes, std::size_t count);
 
 constexpr std::size_t bytes_for_bits(std::size_t bits) { return (bits + 7) / 8; }
 

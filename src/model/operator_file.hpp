@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "data/safetensors.hpp"
@@ -8,22 +10,49 @@
 
 namespace pibinn {
 
-/// The numbers that a model file holds of its operator (docs/file-format.md). Those of a mask's
-/// pattern are the structure's, which the network needs too.
+/// How a model file stores an operator: in the way that takes the fewest bits.
+struct OperatorStorage {
+    enum class Form {
+        numbers,  ///< 32 bits per entry
+        signs,    ///< one bit per entry and a scale: +c or -c
+        ones,     ///< the same: c or 0
+        formula   ///< the numbers that it follows from
+    };
+    Form form = Form::numbers;
+    std::size_t bits = 0;  ///< a mask's pattern included, unless that follows from the formula
+};
+
+OperatorStorage storage_of(const Operator& op);
+/// The same in words: "signs, one bit per entry".
+std::string storage_text(const Operator& op, const OperatorStorage& storage);
+
+/// What a model file holds of structure and operator (docs/file-format.md).
 class StoredOperator {
 public:
-    /// `op` must outlive this, and this the tensors.
-    explicit StoredOperator(const Operator& op);
+    /// Without `entries` the structure alone, for networks that need no operator. `op` must outlive
+    /// this, and this the tensors.
+    StoredOperator(const Operator& op, bool entries);
 
-    void add_to(std::vector<Tensor>& tensors) const;
+    void add_to(std::vector<Tensor>& tensors, TensorMetadata& metadata) const;
 
 private:
     const Operator& op_;
-    std::vector<std::uint8_t> signs_;
-    std::vector<float> scale_;
+    bool entries_;
+    OperatorStorage storage_;
+    std::vector<std::uint8_t> bits_, rows_, signs_;
+    std::vector<float> scale_, taps_;
+    std::vector<std::int32_t> bands_;
 };
 
-/// The operator of a file, whose structure is known and has been found to fit the file.
+/// The operator of this file follows from fewer numbers than it has entries.
+bool has_formula(const SafeTensors& file);
+/// The structure of a file of so many bytes. What it takes in memory may be at most what the file
+/// warrants.
+Structure load_structure(const SafeTensors& file, std::uint64_t file_bytes);
+/// The operator of a file, whose structure has been found to fit the file.
 Operator load_operator(const SafeTensors& file, const Structure& structure);
+
+/// Metadata that belong to this part of the file.
+bool is_operator_metadata(std::string_view key);
 
 }  // namespace pibinn

@@ -65,11 +65,16 @@ StructureKind structure_kind(const json& j, const std::string& where) {
     return JsonFields(j, where).choice("kind", parse_structure_kind);
 }
 
+std::pair<std::size_t, std::size_t> structure_sides(const json& j, const std::string& where) {
+    const JsonFields fields(j, where);
+    return {fields.whole("m", 1, kLargestSide), fields.whole("n", 1, kLargestSide)};
+}
+
 Structure structure_from_json(const json& j, std::span<const std::uint32_t> offsets,
                               std::span<const std::uint32_t> rows, const std::string& where) {
     const JsonFields fields(j, where);
-    const std::size_t m = fields.whole("m", 1, kLargestSide);
-    const std::size_t n = fields.whole("n", 1, kLargestSide);
+    const auto sides = structure_sides(j, where);
+    const std::size_t m = sides.first, n = sides.second;
     const auto repeated = [&] {
         const std::size_t u = fields.whole("repeat", 1, kLargestSide);
         if (m % u != 0 || n % u != 0)

@@ -2,6 +2,7 @@
 
 #include <span>
 #include <string>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -18,6 +19,9 @@ NetworkSpec spec_from_json(const nlohmann::json& json, const std::string& where)
 /// Kind and sizes; the pattern of a mask is kept elsewhere.
 nlohmann::json structure_to_json(const Structure& structure);
 StructureKind structure_kind(const nlohmann::json& json, const std::string& where);
+/// m and n of the whole operator.
+std::pair<std::size_t, std::size_t> structure_sides(const nlohmann::json& json,
+                                                    const std::string& where);
 Structure structure_from_json(const nlohmann::json& json, std::span<const std::uint32_t> offsets,
                               std::span<const std::uint32_t> rows, const std::string& where);
 

@@ -1,7 +1,8 @@
 #include "problem/basis_transform.hpp"
 
 #include <cmath>
-#include <numbers>
+
+#include "problem/formula_rules.hpp"
 
 namespace pibinn {
 
@@ -26,15 +27,12 @@ void TableTransform::synthesise(const double* in, double* out, std::size_t strid
 
 TableTransform dct_transform(std::size_t n) {
     Matrix<double> table(n, n);
+    const std::vector<double> cosines = quarter_cosines(n);
     const auto length = static_cast<double>(n);
     for (std::size_t k = 0; k < n; ++k)
-        for (std::size_t i = 0; i < n; ++i) {
-            // The angle is reduced in whole numbers first: exact for any n.
-            const auto turn = static_cast<double>(((2 * i + 1) * k) % (4 * n));
-            table(k, i) =
-                k == 0 ? 1 / std::sqrt(length)
-                       : std::sqrt(2 / length) * std::cos(std::numbers::pi * turn / (2 * length));
-        }
+        for (std::size_t i = 0; i < n; ++i)
+            table(k, i) = k == 0 ? 1 / std::sqrt(length)
+                                 : std::sqrt(2 / length) * cosines[(2 * i + 1) * k % (4 * n)];
     return TableTransform(std::move(table));
 }
 

@@ -5,16 +5,13 @@
 #include <fmt/format.h>
 
 #include "algebra/products.hpp"
-#include "core/names.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/random.hpp"
+#include "problem/operator_formula.hpp"
 
 namespace pibinn {
 
 namespace {
-
-constexpr NameTable<OperatorEnsemble, 2> kNames{
-    {{OperatorEnsemble::gaussian, "gaussian"}, {OperatorEnsemble::rademacher, "rademacher"}}};
 
 /// Batches come from the user's files, so batches that do not fit are input errors.
 void require_batches(const Structure& s, ConstBatchView x, ConstBatchView y) {
@@ -33,12 +30,6 @@ void require_batches(const Structure& s, ConstBatchView x, ConstBatchView y) {
 
 }  // namespace
 
-std::string_view to_string(OperatorEnsemble ensemble) { return name_of(kNames, ensemble); }
-
-OperatorEnsemble parse_operator_ensemble(std::string_view name) {
-    return parse_name(kNames, name, "operator");
-}
-
 Operator::Operator(Structure structure, AlignedBuffer<float> values)
     : structure_(std::move(structure)), values_(std::move(values)) {
     if (values_.size() != structure_.links())
@@ -49,24 +40,26 @@ Operator::Operator(Structure structure, AlignedBuffer<float> values)
         if (!std::isfinite(values_[i]))
             fail_input(fmt::format("operator entry {} is {}", i, values_[i]),
                        "replace NaN and infinite entries");
+    if (auto found = find_convolution(structure_, values_)) {
+        fast_formula_ = formula_is_faster(*found, structure_);
+        formula_ = std::make_shared<const OperatorFormula>(std::move(*found));
+    }
 }
 
-Operator Operator::random(const Structure& s, OperatorEnsemble ensemble, std::uint64_t seed) {
-    Stream stream(seed, Purpose::operator_entries);
-    AlignedBuffer<float> values(s.links());
-    const auto fill = [&](std::size_t begin, std::size_t end, std::size_t m) {
-        const double deviation = 1.0 / std::sqrt(static_cast<double>(m));
-        for (std::size_t l = begin; l < end; ++l)
-            values[l] = static_cast<float>(ensemble == OperatorEnsemble::gaussian
-                                               ? deviation * stream.normal()
-                                               : (stream.bernoulli(0.5) ? deviation : -deviation));
-    };
-    for (const Block& b : s.parts())
-        for (std::size_t j = 0; j < b.cols; ++j) {
-            const std::size_t begin = b.column_begin(j), end = b.column_begin(j + 1);
-            fill(b.first_link + begin, b.first_link + end, end - begin);
-        }
-    return {s, std::move(values)};
+Operator Operator::from_formula(const Structure& s, OperatorFormula formula) {
+    require_formula(formula, s);
+    Operator op(s, formula_values(formula, s));
+    op.fast_formula_ = formula_is_faster(formula, s);
+    op.formula_ = std::make_shared<const OperatorFormula>(std::move(formula));
+    return op;
+}
+
+Operator Operator::convolution(std::size_t m, std::size_t n, std::vector<float> taps,
+                               std::ptrdiff_t first) {
+    OperatorFormula formula{FormulaKind::convolution, {{.taps = std::move(taps), .first = first}}};
+    require_taps(formula.parts[0], m, n);
+    const Structure s = convolution_mask(formula.parts[0], m, n);
+    return from_formula(s, std::move(formula));
 }
 
 Operator Operator::from_dense(MatrixView<const float> a) {
@@ -124,12 +117,18 @@ Operator Operator::from_sparse(const SparseMatrix& a) {
 
 void Operator::apply(ConstBatchView x, BatchView y, ThreadPool& pool) const {
     require_batches(structure_, x, y);
-    apply_links<float>(structure_, values_, x, y, pool);
+    if (fast_formula_)
+        apply_formula(*formula_, structure_, x, y, pool);
+    else
+        apply_links<float>(structure_, values_, x, y, pool);
 }
 
 void Operator::adjoint(ConstBatchView y, BatchView x, ThreadPool& pool) const {
     require_batches(structure_, x, y);
-    adjoint_links<float>(structure_, values_, y, x, pool);
+    if (fast_formula_)
+        adjoint_formula(*formula_, structure_, y, x, pool);
+    else
+        adjoint_links<float>(structure_, values_, y, x, pool);
 }
 
 Batch Operator::apply(ConstBatchView x, ThreadPool& pool) const {
@@ -185,6 +184,20 @@ bool Operator::is_sign() const {
     for (float v : values_)
         if (v == 0.0F || std::abs(v) != std::abs(values_.front())) return false;
     return !values_.empty();
+}
+
+bool Operator::is_zero_one() const {
+    float one = 0;
+    bool zeros = false;
+    for (float v : values_) {
+        if (v == 0.0F)
+            zeros = true;
+        else if (one == 0.0F)
+            one = v;
+        else if (v != one)
+            return false;
+    }
+    return zeros && one != 0.0F;
 }
 
 }  // namespace pibinn

@@ -7,6 +7,7 @@
 
 #include "core/names.hpp"
 #include "pibinn/error.hpp"
+#include "problem/random_mask.hpp"
 
 namespace pibinn {
 
@@ -18,10 +19,15 @@ std::size_t measurements(const SensingSpec& spec, std::size_t n) {
         1, static_cast<std::size_t>(std::lround(spec.ratio * static_cast<double>(n))));
 }
 
-Structure structure_of(const SensingSpec& spec, std::size_t m, std::size_t n) {
+Structure structure_of(const SensingSpec& spec, std::size_t m, std::size_t n, std::uint64_t seed) {
+    const bool whole =
+        spec.structure == StructureKind::dense || spec.structure == StructureKind::mask;
+    if (spec.ensemble == OperatorEnsemble::binary_sparse && whole)
+        return random_columns(m, n, spec.ones_per_column, seed);
     if (spec.structure == StructureKind::dense) return Structure::dense(m, n);
     if (spec.structure == StructureKind::mask)
-        fail_usage("nobody can draw a mask", "give the operator as a file, or use dense or blocks");
+        fail_usage("nobody can draw a mask",
+                   "give the operator as a file, draw it binary-sparse, or use dense or blocks");
     const std::size_t u = spec.blocks;
     if (u == 0 || m % u != 0 || n % u != 0)
         fail_usage(
@@ -34,7 +40,8 @@ Structure structure_of(const SensingSpec& spec, std::size_t m, std::size_t n) {
 
 Operator raw_operator(const SensingSpec& spec, std::size_t n, std::uint64_t seed) {
     if (!spec.given)
-        return Operator::random(structure_of(spec, measurements(spec, n), n), spec.ensemble, seed);
+        return Operator::random(structure_of(spec, measurements(spec, n), n, seed), spec.ensemble,
+                                seed);
     if (spec.given->cols() != n)
         fail_input(fmt::format("the operator is {} x {}, but signals have {} entries",
                                spec.given->rows(), spec.given->cols(), n),

@@ -7,6 +7,10 @@ namespace pibinn {
 namespace {
 
 Structure structure_of(const SyntheticSpec& spec, std::uint64_t seed) {
+    const bool blocks =
+        spec.structure == StructureKind::repeated || spec.structure == StructureKind::blocks;
+    if (spec.ensemble == OperatorEnsemble::binary_sparse && !blocks)
+        return random_columns(spec.m, spec.n, spec.ones_per_column, seed);
     switch (spec.structure) {
         case StructureKind::dense:
             return Structure::dense(spec.m, spec.n);

@@ -38,7 +38,29 @@ void require_own_sizes(const Value& value, const ProblemConfig& problem) {
                    "set repeat to the number of blocks, or operator to a file");
 }
 
-void set_operator(const Value& value, ProblemConfig& problem) {
+/// An ensemble and the structure must go together; binary-sparse is a structure of its own.
+void set_ensemble(const Value& value, bool structure_given, SyntheticSpec& spec) {
+    spec.ensemble = value.word([](std::string_view word) {
+        try {
+            return parse_operator_ensemble(word);
+        } catch (const Error& error) {
+            fail_usage(error.message(), error.hint() + " a file ends in .npy, .npz, .mat or .csv");
+        }
+    });
+    if (spec.ensemble == OperatorEnsemble::binary_sparse) {
+        if (structure_given && spec.structure != StructureKind::mask)
+            value.fail(fmt::format("a binary-sparse operator is a mask of its ones, and the "
+                                   "structure is '{}'",
+                                   to_string(spec.structure)),
+                       "set problem.structure = \"mask\", or remove it");
+        spec.structure = StructureKind::mask;
+    } else if (spec.structure == StructureKind::mask && !drawn_on_masks(spec.ensemble)) {
+        value.fail(fmt::format("a {} operator cannot be drawn on a mask", to_string(spec.ensemble)),
+                   "use gaussian, rademacher or binary-sparse, or another structure");
+    }
+}
+
+void set_operator(const Value& value, bool structure_given, ProblemConfig& problem) {
     if (value.node().is_array()) {
         if (problem.spec.structure != StructureKind::blocks)
             value.fail("several files are the blocks of a diagonal",
@@ -51,14 +73,7 @@ void set_operator(const Value& value, ProblemConfig& problem) {
     if (names_array(name))
         problem.operator_file = value.path();
     else
-        problem.spec.ensemble = value.word([](std::string_view word) {
-            try {
-                return parse_operator_ensemble(word);
-            } catch (const Error& error) {
-                fail_usage(error.message(),
-                           error.hint() + " a file ends in .npy, .npz, .mat or .csv");
-            }
-        });
+        set_ensemble(value, structure_given, problem.spec);
 }
 
 void set_support(const Value& value, SyntheticSpec& spec) {
@@ -102,7 +117,17 @@ void set_mask_density(const Value& value, ProblemConfig& problem) {
     if (problem.kind == ProblemKind::arrays || !problem.operator_file.empty())
         value.fail("the mask is that of the operator's non-zero entries",
                    "remove mask_density, or the operator to draw both");
+    if (problem.spec.ensemble == OperatorEnsemble::binary_sparse)
+        value.fail("a binary-sparse operator says how many ones a column has",
+                   "remove mask_density, or set problem.ones_per_column instead");
     problem.spec.mask_density = value.number(0, 1, true);
+}
+
+void set_ones_per_column(const Value& value, ProblemConfig& problem) {
+    if (problem.spec.ensemble != OperatorEnsemble::binary_sparse)
+        value.fail("the operator is not binary-sparse",
+                   "set problem.operator = \"binary-sparse\", or remove it");
+    problem.spec.ones_per_column = value.whole(1, kLargestSide);
 }
 
 /// A folder holds A.npy, x.npy and perhaps y.npy; files that are named go before.
@@ -123,6 +148,7 @@ struct ProblemReader {
     ProblemConfig problem;
     bool has_m = false;
     bool has_sizes = false;
+    bool has_structure = false;
     double ratio = 0;
 
     std::vector<ConfigKey> keys();
@@ -170,7 +196,10 @@ std::vector<ConfigKey> ProblemReader::keys() {
         {"structure", "\"dense\"", "",
          "which links exist: \"dense\", \"repeated\" (the same block on the diagonal), "
          "\"blocks\" (different ones), \"mask\" (a sparse pattern)",
-         [&](const Value& v) { spec.structure = v.word(parse_structure_kind); }},
+         [&](const Value& v) {
+             spec.structure = v.word(parse_structure_kind);
+             has_structure = true;
+         }},
         {"repeat", "100", "", "how many blocks; images and signals use 2",
          [&](const Value& v) {
              spec.repeat = v.whole(1, kLargestSide);
@@ -178,13 +207,20 @@ std::vector<ConfigKey> ProblemReader::keys() {
              has_sizes = true;
          }},
         {"operator", "\"gaussian\"", "",
-         "\"gaussian\", \"rademacher\", an array file, or a list of files, one per block",
-         [&](const Value& v) { set_operator(v, problem); }},
+         "\"gaussian\", \"rademacher\", \"hadamard\", \"bernoulli\", \"binary-sparse\", "
+         "\"dct\", \"fourier\", an array file, or a list of files, one per block",
+         [&](const Value& v) { set_operator(v, has_structure, problem); }},
         {"blocks", "", "[[16, 32], [8, 24]]", "rows and columns of each block, instead of repeat",
          [&](const Value& v) { set_blocks(v, has_m || has_sizes || ratio > 0, problem); }},
         {"mask_density", "", "0.1",
          "share of links of a drawn mask; more where a row or column would be empty",
          [&](const Value& v) { set_mask_density(v, problem); }},
+        {"ones_per_column",
+         "",
+         "8",
+         "links per column of a binary-sparse operator; 8 by default, or m where that is less",
+         [&](const Value& v) { set_ones_per_column(v, problem); },
+         {true, false, true, true}},
         {"x",
          "",
          "\"x.npy\"",

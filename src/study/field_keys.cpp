@@ -50,6 +50,7 @@ constexpr std::array kKeys{
     FieldKey{"SensingSpec::structure = StructureKind::dense", "problem.structure = \"dense\""},
     FieldKey{"SignalDomain::normalize = Normalize::none", "problem.normalize = \"none\""},
     FieldKey{"SparsePrior::support", "problem.support"},
+    FieldKey{"SyntheticSpec::ones_per_column", "problem.ones_per_column"},
     FieldKey{"Stage::alpha", "the key 'alpha' of a stage"},
     FieldKey{"set TrainOptions::device = \"cpu\"", "use --device cpu"},
 };

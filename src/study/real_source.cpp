@@ -22,6 +22,7 @@ SensingSpec sensing_of(const ProblemConfig& problem) {
     sensing.structure = problem.spec.structure;
     sensing.blocks = problem.spec.repeat;
     sensing.ensemble = problem.spec.ensemble;
+    sensing.ones_per_column = problem.spec.ones_per_column;
     // A matrix of one's own looks at pixels and samples; a random one may as well look at
     // coefficients, and keeps its structure and its single bits there.
     sensing.on_signals = problem.real.on_signals.value_or(!problem.operator_file.empty());

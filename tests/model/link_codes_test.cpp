@@ -79,13 +79,11 @@ TEST(LinkCodes, AFileThatLiesIsRefusedWithWhatIsWrong) {
     EXPECT_EQ(refusal(model, codes), "a file: link 1 of layer 1 has the unused code 2");
 }
 
-TEST(LinkCodes, SignsOfAnOperatorComeBack) {
-    const std::vector<float> values{0.5F, -0.5F, -0.5F, 0.5F, 0.5F, 0.5F, -0.5F, 0.5F, -0.5F};
-    const Bytes bits = pack_signs(values);
-    EXPECT_EQ(bits, (Bytes{0b10111001, 0b0}));
-    std::vector<float> back(values.size());
-    unpack_signs(bits, 0.5F, back);
-    EXPECT_EQ(back, values);
+TEST(LinkCodes, BitsComeBack) {
+    const std::vector<bool> bits{true, false, false, true, true, true, false, true, false};
+    const Bytes bytes = pack_bits(bits);
+    EXPECT_EQ(bytes, (Bytes{0b10111001, 0b0}));
+    EXPECT_EQ(unpack_bits(bytes, bits.size()), bits);
 }
 
 }  // namespace
