@@ -18,7 +18,8 @@ namespace pibinn {
 /// set, which chooses its fastest kernel for each block, or KERNEL/INSTRUCTION SET.
 std::vector<std::string> packed_kernels();
 
-/// Whether a network can be packed: unrolled, and of a kind that stores signs.
+/// Whether a network can be packed: unrolled, and of a kind that stores signs, or tied to an
+/// operator whose columns have entries of one magnitude each.
 bool can_be_packed(const Model& model);
 
 /// A model as bits in the order in which this machine's kernels read them, a few kilobytes. It

@@ -76,17 +76,50 @@ void pack_operator(std::span<const float> links, PackedBlock& block) {
     }
 }
 
-/// The size of a layer's weights: one for all of them, or one for every output.
-std::vector<float> weight_sizes(const Model& model, std::size_t k) {
+/// The magnitude of a run of links.
+float largest(std::span<const float> links) {
+    float most = 0;
+    for (const float link : links) most = std::max(most, std::abs(link));
+    return most;
+}
+
+/// The magnitudes of a layer's weights in one block: one for all of them, or one for every column.
+std::vector<float> weight_sizes(const Model& model, const Block& block, std::size_t k) {
+    const std::span<const float> links = model.layer_links(k + 1);
     std::vector<float> sizes;
-    for_each_scale_run(rules_of(model.spec.weights).quantiser.scale, model.op.structure(),
-                       [&](std::size_t begin, std::size_t end) {
-                           float most = 0;
-                           for (std::size_t l = begin; l < end; ++l)
-                               most = std::max(most, std::abs(model.weights[k][l]));
-                           sizes.push_back(most);
-                       });
+    if (!model.spec.tied() &&
+        rules_of(model.spec.weights).quantiser.scale != Quantiser::Scale::channel)
+        return {largest(links)};
+    for (std::size_t j = 0; j < block.cols; ++j) {
+        const std::size_t begin = block.column_begin(j);
+        sizes.push_back(
+            largest(links.subspan(block.first_link + begin, block.column_begin(j + 1) - begin)));
+    }
+    const bool all_alike = std::ranges::all_of(sizes, [&](float s) { return s == sizes[0]; });
+    if (model.spec.tied() && all_alike) sizes.resize(1);
     return sizes;
+}
+
+/// Signs of layer k, and the scale or scales that they are multiplied by.
+void pack_weights(const Model& model, const Block& from, const SignLayout& layout, std::size_t k,
+                  PackedBlock& block) {
+    PackedLayer& layer = block.layers[k];
+    const float step = model.step_of(k + 1);
+    const std::vector<float> sizes = weight_sizes(model, from, k);
+    if (sizes.size() == 1) {
+        layer.scale *= step * sizes[0] / static_cast<float>(block.planes);
+    } else {
+        block.channel_scales.resize(block.layers.size() * block.stride);
+        for (std::size_t j = 0; j < block.n; ++j)
+            block.channel_scales[k * block.stride + j] = layer.scale * step * sizes[j];
+    }
+    if (block.tied && k > 0) return;
+    const auto weights = model.layer_links(k + 1).subspan(from.first_link, from.links());
+    std::uint32_t* signs = block.signs.data() + k * block.planes * block.plane_size();
+    if (from.full())
+        pack_full(weights, layout, block, signs);
+    else
+        pack_mask(weights, block, signs);
 }
 
 /// One block with everything but its layers.
@@ -100,7 +133,8 @@ PackedBlock pack_shape(const Model& model, const Block& from, const SignLayout& 
     block.activation = spec.activation;
     block.residual_threshold = spec.update.residual_threshold;
     block.plain = !spec.update.momentum && !spec.update.onsager && spec.delta == 1;
-    block.planes = rules_of(spec.weights).sign_planes();
+    block.tied = spec.tied();
+    block.planes = block.tied ? 1 : rules_of(spec.weights).sign_planes();
     block.groups = from.full() ? layout.groups(block.m) : 0;
     block.words = (block.groups + layout.groups_per_word - 1) / layout.groups_per_word;
     block.stride = (block.n + kPad - 1) / kPad * kPad;
@@ -119,37 +153,34 @@ std::size_t PackedBlock::padded_rows(const SignLayout& layout) const {
 
 std::size_t PackedBlock::bytes() const {
     return sizeof(PackedLayer) * layers.size() + sizeof(std::uint32_t) * signs.size() +
-           sizeof(float) * (channel_scales.size() + a.size() + tail.size()) +
+           sizeof(float) * (channel_scales.size() + shrinks.size() + a.size() + tail.size()) +
            sizeof(std::uint32_t) * (offsets.size() + rows.size());
 }
 
 std::vector<PackedBlock> pack_blocks(const Model& model, const SignLayout& layout) {
-    const bool channel = rules_of(model.spec.weights).quantiser.scale == Quantiser::Scale::channel;
     std::vector<PackedBlock> blocks;
     for (const Block& from : model.op.structure().parts()) {
         PackedBlock& block = blocks.emplace_back(pack_shape(model, from, layout));
         block.layers = pack_layers(model, block.m);
-        block.signs.resize(block.layers.size() * block.planes * block.plane_size());
-        if (channel) block.channel_scales.resize(block.layers.size() * block.stride);
-        for (std::size_t k = 0; k < block.layers.size(); ++k) {
-            PackedLayer& layer = block.layers[k];
-            const auto weights =
-                std::span<const float>(model.weights[k]).subspan(from.first_link, from.links());
-            const std::vector<float> sizes = weight_sizes(model, k);
-            const float step = model.step_of(k + 1);
-            if (channel)
-                for (std::size_t j = 0; j < block.n; ++j)
-                    block.channel_scales[k * block.stride + j] = layer.scale * step * sizes[block.col + j];
-            else
-                layer.scale *= step * sizes[0] / static_cast<float>(block.planes);
-            std::uint32_t* signs = block.signs.data() + k * block.planes * block.plane_size();
-            if (from.full())
-                pack_full(weights, layout, block, signs);
-            else
-                pack_mask(weights, block, signs);
-        }
+        pack_shrinks(model, block);
+        const std::size_t sets = block.tied ? 1 : block.layers.size();
+        block.signs.resize(sets * block.planes * block.plane_size());
+        for (std::size_t k = 0; k < block.layers.size(); ++k)
+            pack_weights(model, from, layout, k, block);
     }
     return blocks;
+}
+
+bool has_columns_of_signs(const Operator& op) {
+    for (const Block& block : op.structure().parts()) {
+        const auto links = op.values().subspan(block.first_link, block.links());
+        for (std::size_t j = 0; j < block.cols; ++j) {
+            const std::size_t begin = block.column_begin(j);
+            for (std::size_t l = begin; l < block.column_begin(j + 1); ++l)
+                if (std::abs(links[l]) != std::abs(links[begin])) return false;
+        }
+    }
+    return true;
 }
 
 }  // namespace pibinn

@@ -14,4 +14,10 @@ std::vector<PackedBlock> pack_blocks(const Model& model, const SignLayout& layou
 /// The scalars of every layer of a block of m rows, for weights of size 1.
 std::vector<PackedLayer> pack_layers(const Model& model, std::size_t m);
 
+/// The pieces of every layer's learned shrink; nothing for other activations.
+void pack_shrinks(const Model& model, PackedBlock& block);
+
+/// Whether all entries of a column have one magnitude, so that signs and a scale store it.
+bool has_columns_of_signs(const Operator& op);
+
 }  // namespace pibinn

@@ -37,8 +37,10 @@ struct SignLayout {
 /// x_prev): then c y - A (c x) enters it without a factor, too. The scalars below make up for both
 /// units; docs/kernels.md derives them.
 struct PackedLayer {
-    float scale = 1;                 ///< of every sign; a factor of an output's own scale, if any
-    float theta = 0;                 ///< over m where it multiplies the sum of |r|; never -0
+    float scale = 1;  ///< of every sign; a factor of an output's own scale, if any
+    /// Over m where it multiplies the sum of |r|; never -0. Of a learned shrink, which has its
+    /// thresholds in PackedBlock::shrinks, the factor that all of them share.
+    float theta = 0;
     float y_factor = 1;              ///< c
     float prev_residual_factor = 0;  ///< the misfit before is subtracted times this
     float omega = 0;                 ///< over m
@@ -66,18 +68,25 @@ struct PackedBlock {
 
     Activation activation = Activation::soft;
     bool residual_threshold = false;
-    bool plain = true;  ///< neither momentum nor Onsager term, and delta is 1
+    bool plain = true;       ///< neither momentum nor Onsager term, and delta is 1
+    std::size_t pieces = 0;  ///< of a learned shrink; 0 for other activations
     std::vector<PackedLayer> layers;
 
+    bool tied = false;  ///< the weights are the operator: one set of signs for all layers
     /// A link of a ternary kind is half the sum of two signs, so it has two planes of them.
     std::size_t planes = 1;
     std::size_t groups = 0;  ///< of rows, in full blocks; the rows that they begin with come first
     std::size_t words = 0;   ///< of a column, in full blocks
     std::size_t stride = 0;  ///< columns rounded up to whole vectors
 
-    /// Full blocks: [layer][plane][word][stride]. Masks: [layer][plane], one bit per link.
+    /// Full blocks: [layer][plane][word][stride]. Masks: [layer][plane], one bit per link. Tied
+    /// networks have one layer of them.
     AlignedBuffer<std::uint32_t> signs;
-    AlignedBuffer<float> channel_scales;  ///< [layer][stride], of `one-bit-channel`; or empty
+    AlignedBuffer<float> channel_scales;  ///< [layer][stride] where columns differ; or empty
+    /// The pieces of a learned shrink: [layer], then thresholds, offsets and slopes, piece_stride()
+    /// each. Beyond threshold j, and up to the next, x is sign(z) (slope_j |z| + offset_j).
+    /// Thresholds ascend.
+    AlignedBuffer<float> shrinks;
 
     std::vector<std::uint32_t> offsets;  ///< of a mask: links of column j; empty for full blocks
     std::vector<std::uint32_t> rows;     ///< of a mask: the row of each link
@@ -102,7 +111,12 @@ struct PackedBlock {
     /// In words of 32 bits.
     std::size_t plane_size() const { return full() ? words * stride : (rows.size() + 31) / 32; }
     const std::uint32_t* layer_signs(std::size_t k) const {
-        return signs.data() + k * planes * plane_size();
+        return signs.data() + (tied ? 0 : k) * planes * plane_size();
+    }
+    /// Pieces rounded up to the shortest vector.
+    std::size_t piece_stride() const { return (pieces + 3) / 4 * 4; }
+    const float* layer_shrink(std::size_t k) const {
+        return shrinks.data() + k * 3 * piece_stride();
     }
     const float* layer_scales(std::size_t k) const {
         return channel_scales.empty() ? nullptr : channel_scales.data() + k * stride;

@@ -78,8 +78,10 @@ std::size_t rows_per_task(std::size_t rows, std::size_t threads, std::size_t at_
 
 bool can_be_packed(const Model& model) {
     const NetworkSpec& spec = model.spec;
-    return spec.architecture == Architecture::unrolled && spec.polish == 0 && !spec.has_gains() &&
-           rules_of(spec.weights).sign_planes() > 0 && rules_of(spec.activation).homogeneous;
+    const bool signs =
+        spec.tied() ? has_columns_of_signs(model.op) : rules_of(spec.weights).sign_planes() > 0;
+    return spec.architecture == Architecture::unrolled && spec.polish == 0 && signs &&
+           rules_of(spec.activation).homogeneous;
 }
 
 std::vector<std::string> packed_kernels() { return kernel_choices(); }
@@ -102,7 +104,8 @@ PackedModel::PackedModel(const Model& model, std::string_view kernel) {
     if (!can_be_packed(model))
         fail_usage(fmt::format("a model of {} {} weights cannot be packed",
                                to_string(model.spec.architecture), to_string(model.spec.weights)),
-                   "pack an unrolled model of one-bit or ternary weights");
+                   "pack an unrolled model of one-bit or ternary weights, or one tied to an "
+                   "operator of signs");
     require_fitting(model);
     require_sums(model.op.values());
     state_ = std::make_unique<const State>(model, kernel);

@@ -107,6 +107,51 @@ TEST(Pack, KeepsABitForEveryLinkOfAMask) {
         EXPECT_EQ(block.layer_signs(1)[l / 32] >> (l % 32) & 1, model.weights[1][l] < 0 ? 0U : 1U);
 }
 
+TEST(Pack, TakesTheSignsOfATiedNetworkFromItsOperator) {
+    const Model model = some_model(
+        {"", Structure::dense(13, 7), spec_of(WeightKind::tied, Update::accelerated())}, 3);
+    const PackedBlock block = pack_blocks(model, kFive).at(0);
+    EXPECT_EQ(block.layer_signs(4), block.layer_signs(0));
+    EXPECT_EQ(block.signs.size(), block.plane_size());
+    EXPECT_TRUE(block.channel_scales.empty());
+    for (std::size_t j = 0; j < 7; ++j)
+        for (std::size_t i = 0; i < 13; ++i)
+            ASSERT_EQ(sign_at(block, kFive, 2, 0, i, j),
+                      model.op.values()[j * 13 + i] < 0 ? -1 : 1);
+    const float unit = pack_layers(model, 13)[2].scale;
+    EXPECT_FLOAT_EQ(block.layers[2].scale, unit * model.step[2] * std::abs(model.op.values()[0]));
+}
+
+TEST(Pack, GivesColumnsOfATiedNetworkTheirOwnScales) {
+    const Model model =
+        some_model({"", some_mask(11, 17), spec_of(WeightKind::tied, Update::plain()),
+                    testing::Values::unit_columns},
+                   3);
+    const PackedBlock block = pack_blocks(model, kFive).at(0);
+    for (std::size_t j = 0; j < 17; ++j)
+        EXPECT_FLOAT_EQ(block.layer_scales(1)[j],
+                        model.step_of(2) * std::abs(model.op.values()[block.offsets[j]]));
+}
+
+TEST(PackShrinks, SortPiecesDropThoseWithoutGainAndAddThemUp) {
+    NetworkSpec spec = testing::learned_spec(WeightKind::one_bit, Update::plain());
+    spec.layers = 3;
+    Model model = some_model({"", Structure::dense(8, 9), spec}, 3);
+    model.theta = {3, 1, 0.5F, 2, 1, 1, 2, 4, 4, 3, 2, 1};
+    model.gain = {-0.5F, 0.25F, 0, 1, 1, 1, 1, -2, 0, 0, 0, 0};
+    PackedBlock block;
+    pack_shrinks(model, block);
+    ASSERT_EQ(block.pieces, 4U);
+    const auto expect = [&](std::size_t k, const std::vector<float>& numbers) {
+        for (std::size_t i = 0; i < numbers.size(); ++i)
+            EXPECT_FLOAT_EQ(block.layer_shrink(k)[i], numbers[i]) << "number " << i;
+    };
+    // Thresholds, offsets, slopes; the last piece once more where there are fewer.
+    expect(0, {1, 2, 3, 3, -0.25F, -2.25F, -0.75F, -0.75F, 0.25F, 1.25F, 0.75F, 0.75F});
+    expect(1, {1, 1, 2, 4, -1, -2, -4, 4, 1, 2, 3, 1});
+    expect(2, {4, 4, 4, 4, 0, 0, 0, 0, 0, 0, 0, 0});
+}
+
 TEST(PackLayers, OfAPlainNetworkHaveNoUnits) {
     const Model model =
         some_model({"", Structure::dense(8, 9), spec_of(WeightKind::one_bit, Update::plain())}, 3);

@@ -18,6 +18,9 @@ enum class Values {
     no_threshold,   ///< the same, and thresholds of -0
     odd_momentum,   ///< beta takes all of a misfit off, or turns it round
     high_momentum,  ///< beta of 0.9, and small weights, or it would blow up
+    zero_gains,     ///< of every other piece, from the one with the smallest threshold on
+    zero_pieces,    ///< all gains of a layer are zero, and all thresholds of another
+    unit_columns,   ///< an operator of signs whose columns have magnitudes of their own
 };
 
 /// A network to pack.
@@ -34,9 +37,77 @@ inline NetworkSpec spec_of(WeightKind weights, Update update,
     spec.layers = 5;
     spec.weights = weights;
     spec.update = update;
+    if (spec.tied()) spec.update.step = true;
     spec.activation = activation;
     spec.delta = delta;
     return spec;
+}
+
+inline NetworkSpec learned_spec(WeightKind weights, Update update, std::size_t pieces = 4) {
+    NetworkSpec spec = spec_of(weights, update, Activation::piecewise);
+    spec.pieces = pieces;
+    return spec;
+}
+
+/// Learned shrinks of every kind of weights and structure, and of any number of pieces.
+inline void add_learned(std::vector<Case>& list) {
+    for (auto kind : {StructureKind::dense, StructureKind::repeated, StructureKind::blocks,
+                      StructureKind::mask})
+        for (auto weights : {WeightKind::one_bit, WeightKind::one_bit_channel, WeightKind::ternary,
+                             WeightKind::tied})
+            for (auto update : {Update::plain(), Update::accelerated()})
+                list.push_back({fmt::format("learned {} {} {}", to_string(kind), to_string(weights),
+                                            to_string(update)),
+                                some_structure(kind), learned_spec(weights, update)});
+    for (const auto& structure :
+         {Structure::dense(13, 21), Structure::dense(29, 47), some_mask(11, 17)})
+        for (auto update : {Update::accelerated(), Update{false, true, true, true},
+                            Update{true, false, false, true}})
+            for (std::size_t pieces : {1U, 2U, 3U, 5U, 6U, 16U})
+                list.push_back({fmt::format("{} pieces", pieces), structure,
+                                learned_spec(WeightKind::one_bit, update, pieces)});
+    for (auto values : {Values::zero_gains, Values::zero_pieces})
+        for (const auto& structure : {Structure::dense(13, 21), some_mask(11, 17)})
+            list.push_back({"no gain", structure,
+                            learned_spec(WeightKind::tied, Update::accelerated()), values});
+    NetworkSpec small_delta = learned_spec(WeightKind::one_bit, {false, true, false});
+    small_delta.delta = 0.05;
+    list.push_back({"learned small delta", Structure::dense(13, 21), small_delta});
+}
+
+/// Networks tied to an operator of signs.
+inline void add_tied(std::vector<Case>& list) {
+    for (auto kind : {StructureKind::dense, StructureKind::repeated, StructureKind::blocks,
+                      StructureKind::mask})
+        for (auto update : {Update::plain(), Update::accelerated()})
+            list.push_back({fmt::format("tied {} {}", to_string(kind), to_string(update)),
+                            some_structure(kind), spec_of(WeightKind::tied, update)});
+    for (auto [m, n] : std::vector<std::pair<std::size_t, std::size_t>>{{1, 1},
+                                                                        {3, 1},
+                                                                        {5, 16},
+                                                                        {31, 65},
+                                                                        {50, 100},
+                                                                        {64, 64},
+                                                                        {65, 129},
+                                                                        {80, 256},
+                                                                        {129, 257},
+                                                                        {200, 330},
+                                                                        {333, 65},
+                                                                        {640, 700}})
+        for (auto update : {Update::plain(), Update::accelerated()}) {
+            NetworkSpec spec = learned_spec(WeightKind::tied, update);
+            spec.layers = 3;
+            list.push_back({fmt::format("tied {}x{} {}", m, n, to_string(update)),
+                            Structure::dense(m, n), spec});
+        }
+    for (const auto& structure : {Structure::dense(13, 21), some_mask(11, 17)}) {
+        NetworkSpec one = learned_spec(WeightKind::tied, Update::accelerated());
+        one.layers = 1;
+        list.push_back({"tied, one layer", structure, one});
+        list.push_back({"tied, unit columns", structure,
+                        learned_spec(WeightKind::tied, Update::accelerated()),
+                        Values::unit_columns});
+    }
 }
 
 inline const std::vector<Case>& cases() {
@@ -131,26 +202,59 @@ inline const std::vector<Case>& cases() {
         // Blocks so small that tiles win.
         add("3x5 repeated", Structure::repeated(3, 5, 9),
             spec_of(WeightKind::one_bit, Update::accelerated()));
+        add_learned(list);
+        add_tied(list);
         add("130x40 mask", some_mask(130, 40), spec_of(WeightKind::one_bit, Update::accelerated()));
         return list;
     }();
     return all;
 }
 
+/// An operator of signs that columns scale, each by its own factor.
+inline Operator unit_columns(const Operator& op) {
+    AlignedBuffer<float> values(op.values().begin(), op.values().end());
+    for (const Block& block : op.structure().parts())
+        for (std::size_t j = 0; j < block.cols; ++j)
+            for (std::size_t l = block.column_begin(j); l < block.column_begin(j + 1); ++l)
+                values[block.first_link + l] *= 0.5F + 0.1F * static_cast<float>(j % 7);
+    return {op.structure(), values};
+}
+
+/// Gains of about 1 in all, some of them negative, and thresholds in no order.
+inline void set_pieces(const Case& c, std::uint64_t seed, Model& model) {
+    const std::size_t pieces = c.spec.pieces;
+    Stream stream(seed, Purpose::tests, 2);
+    for (std::size_t i = 0; i < model.gain.size(); ++i) {
+        const std::size_t j = i % pieces, k = i / pieces;
+        const auto at = static_cast<float>((3 * j + 1) % pieces);
+        model.theta[i] = 0.05F + at * (0.05F + 0.1F * static_cast<float>(stream.uniform()));
+        model.gain[i] = (j % 2 == 0 ? 1.2F : -0.4F) / static_cast<float>((pieces + 1) / 2);
+        if (c.values == Values::zero_gains && at < 1.5F) model.gain[i] = 0;
+        if (c.values == Values::zero_pieces && k == 1) model.gain[i] = 0;
+        // In the last layer: whether rounding leaves a zero counts in the Onsager term.
+        if (c.values == Values::zero_pieces && k == 4) model.theta[i] = j % 2 == 0 ? 0.0F : -0.0F;
+    }
+}
+
 /// Weights near a scaled operator and moderate thresholds, so that layers stay alive.
 inline Model some_model(const Case& c, std::uint64_t seed) {
-    const Operator op = Operator::random(c.structure, OperatorEnsemble::gaussian, seed);
+    const auto ensemble = c.spec.tied() ? OperatorEnsemble::rademacher : OperatorEnsemble::gaussian;
+    Operator op = Operator::random(c.structure, ensemble, seed);
+    if (c.values == Values::unit_columns) op = unit_columns(op);
     const auto backend = make_cpu_backend();
     const auto network = make_network(c.spec, op, *backend);
     Model model = untrained_model(c.spec, op, 0.1);
     const ParameterStore p = some_parameters(*network, op, *backend, seed);
-    for (std::size_t k = 1; k <= c.spec.layers; ++k)
+    for (std::size_t k = 1; k <= model.weights.size(); ++k)
         model.weights[k - 1].assign(p.weights(k).begin(), p.weights(k).end());
     if (c.values == Values::dead_outputs || c.values == Values::no_threshold)
         for (auto& layer : model.weights)
             for (std::size_t l = 0; l < layer.size(); ++l)
                 if (l / c.structure.rows() % 5 == 0) layer[l] = 0;
+    for (std::size_t k = 0; k < model.step.size(); ++k)
+        model.step[k] *= 0.9F + 0.05F * static_cast<float>(k % 5);
     model.theta.assign(p.theta().begin(), p.theta().end());
+    set_pieces(c, seed, model);
     if (c.values == Values::no_threshold) std::ranges::fill(model.theta, -0.0F);
     model.beta.assign(p.beta().begin(), p.beta().end());
     if (c.values == Values::odd_momentum) model.beta = {-1.0F, -1.0F, -1.5F, 0.3F, -1.0F};

@@ -69,14 +69,17 @@ TEST_P(EveryKernel, DoesNotHideWhatIsNotFinite) {
             for (const float bad :
                  {std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN(),
                   -std::numeric_limits<float>::quiet_NaN()}) {
-                const Case c{"", structure, spec_of(WeightKind::one_bit, Update::accelerated())};
-                const Model model = some_model(c, 3);
-                Batch y = some_measurements(model, rows, 5);
-                y(0, 2) = bad;
-                const Batch x = PackedModel(model, GetParam()).recover_coefficients(y, pool);
-                EXPECT_TRUE(std::ranges::none_of(x.row(0), finite));
-                for (std::size_t i = 1; i < rows; ++i)
-                    EXPECT_TRUE(std::ranges::all_of(x.row(i), finite));
+                for (const NetworkSpec& spec :
+                     {spec_of(WeightKind::one_bit, Update::accelerated()),
+                      testing::learned_spec(WeightKind::tied, Update::accelerated())}) {
+                    const Model model = some_model({"", structure, spec}, 3);
+                    Batch y = some_measurements(model, rows, 5);
+                    y(0, 2) = bad;
+                    const Batch x = PackedModel(model, GetParam()).recover_coefficients(y, pool);
+                    EXPECT_TRUE(std::ranges::none_of(x.row(0), finite));
+                    for (std::size_t i = 1; i < rows; ++i)
+                        EXPECT_TRUE(std::ranges::all_of(x.row(i), finite));
+                }
             }
 }
 
@@ -84,7 +87,7 @@ TEST_P(EveryKernel, DoesNotHideWhatIsNotFinite) {
 TEST_P(EveryKernel, AgreesWithTilesOnWhatIsNotFinite) {
     ThreadPool pool(1);
     const std::string set = GetParam().substr(GetParam().find('/') + 1);
-    for (const auto activation : {Activation::soft, Activation::hard})
+    for (const auto activation : {Activation::soft, Activation::hard, Activation::piecewise})
         for (const std::size_t at : {0U, 1U, 11U}) {
             const Case c{"", Structure::dense(13, 21),
                          spec_of(WeightKind::one_bit, Update::accelerated(), activation)};
@@ -101,6 +104,17 @@ TEST_P(EveryKernel, AgreesWithTilesOnWhatIsNotFinite) {
                         << is << " and " << should << " in layer " << k + 1;
                 }
         }
+}
+
+TEST_P(EveryKernel, RecoversNothingFromNothing) {
+    ThreadPool pool(1);
+    for (const Case& c : cases()) {
+        SCOPED_TRACE(c.name);
+        const Model model = some_model(c, 3);
+        const Batch x =
+            PackedModel(model, GetParam()).recover_coefficients(Batch(3, model.op.rows()), pool);
+        EXPECT_TRUE(std::ranges::all_of(x.values(), [](float v) { return v == 0; }));
+    }
 }
 
 TEST_P(EveryKernel, GivesARowTheSameBitsInAnyCompany) {
@@ -138,7 +152,7 @@ Model model_of_large_entries(const Case& c, float entry) {
     Model model = some_model(c, 7);
     AlignedBuffer<float> values(model.op.values().begin(), model.op.values().end());
     for (std::size_t l = 0; l < values.size(); ++l)
-        if (l % 7 < 4) values[l] = l % 3 == 0 ? entry : -entry;
+        if (l % 7 < 4 || c.spec.tied()) values[l] = l % 3 == 0 ? entry : -entry;
     model.op = Operator(model.op.structure(), values);
     return model;
 }
@@ -295,6 +309,19 @@ TEST(PackedModel, RefusesWhatHasNoSigns) {
     const Model model = untrained_model(spec, op, 0.1);
     EXPECT_FALSE(can_be_packed(model));
     EXPECT_THROW(PackedModel{model}, Error);
+    spec.weights = WeightKind::tied;  // to an operator that is not of signs
+    EXPECT_FALSE(can_be_packed(untrained_model(spec, op, 0.1)));
+}
+
+TEST(PackedModel, TiedToSignsStoresThemOnceForAllLayers) {
+    NetworkSpec spec = testing::learned_spec(WeightKind::tied, Update::accelerated());
+    spec.layers = 1;
+    const std::size_t one =
+        PackedModel(some_model({"", Structure::dense(64, 128), spec}, 1)).bytes();
+    spec.layers = 20;
+    const std::size_t all =
+        PackedModel(some_model({"", Structure::dense(64, 128), spec}, 1)).bytes();
+    EXPECT_LE(all, one + 19 * 100);
 }
 
 /// The kind and the text of what a call throws.

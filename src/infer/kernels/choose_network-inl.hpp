@@ -10,22 +10,18 @@
 #include <hwy/highway.h>
 
 #include "infer/kernels/kernels.hpp"
+#include "infer/kernels/shrink.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace pibinn::HWY_NAMESPACE {
 
-/// Runs Rows<plain, activation> of the block at hand.
-template <template <bool, Activation> class Rows>
+/// Runs Rows<plain, shrink> of the block at hand.
+template <template <bool, Shrink> class Rows>
 void Recover(const RecoverArgs& args) {
-    const bool plain = args.block.plain;
-    switch (args.block.activation) {
-#define PIBINN_CASE(value, name)                                \
-    case Activation::value:                                     \
-        return plain ? Rows<true, Activation::value>::Run(args) \
-                     : Rows<false, Activation::value>::Run(args);
-        PIBINN_ACTIVATIONS(PIBINN_CASE)
-#undef PIBINN_CASE
-    }
+    with_shrink(args.block, [&args](auto shrink) {
+        constexpr Shrink kShrink = decltype(shrink)::value;
+        return args.block.plain ? Rows<true, kShrink>::Run(args) : Rows<false, kShrink>::Run(args);
+    });
 }
 
 }  // namespace pibinn::HWY_NAMESPACE

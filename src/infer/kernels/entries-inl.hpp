@@ -20,10 +20,45 @@ namespace pibinn::HWY_NAMESPACE {
 
 #if PIBINN_VECTOR_KERNEL
 
+/// What the activation of one signal needs.
+template <Shrink kShrink>
+struct EntryNumbers {
+    V tau;
+    const float* shrink;
+    std::size_t pieces;
+
+    HWY_INLINE EntryNumbers(const PackedBlock& block, const PackedLayer& layer,
+                            const Signal& signal)
+        : tau(hn::Set(D(), *(block.residual_threshold ? signal.tau : &layer.theta))),
+          shrink(signal.shrink),
+          pieces(block.pieces) {}
+
+    template <class DN>
+    HWY_INLINE hn::Vec<DN> Tau(DN d) const {
+        return FirstLanes(d, tau);
+    }
+    template <class DN>
+    HWY_INLINE hn::Vec<DN> Threshold(DN d, std::size_t j) const {
+        return hn::Set(d, shrink[j]);
+    }
+    template <class DN>
+    HWY_INLINE hn::Vec<DN> Offset(DN d, std::size_t j) const {
+        return hn::Set(d, shrink[PieceStrideOf<kShrink>(pieces) + j]);
+    }
+    template <class DN>
+    HWY_INLINE hn::Vec<DN> Slope(DN d, std::size_t j) const {
+        return hn::Set(d, shrink[2 * PieceStrideOf<kShrink>(pieces) + j]);
+    }
+};
+
 /// x of a layer, one vector after the other, over x2: in a plain network that is x1.
-template <bool kPlain, Activation kActivation>
+template <bool kPlain, Shrink kShrink>
 struct EntryStep {
-    V prev_x_factor, scale, tau;
+    static constexpr bool kSumsSlopes = kShrink.learned() && !kPlain;
+
+    V prev_x_factor, scale;
+    EntryNumbers<kShrink> numbers;
+    V slopes = hn::Zero(D());
     const float* x1;
     float* x2;
     std::uint8_t* alive;
@@ -31,23 +66,40 @@ struct EntryStep {
     EntryStep(const PackedBlock& block, const PackedLayer& layer, const Signal& signal)
         : prev_x_factor(hn::Set(D(), layer.prev_x_factor)),
           scale(hn::Set(D(), layer.scale)),
-          tau(hn::Set(D(), *(block.residual_threshold ? signal.tau : &layer.theta))),
+          numbers(block, layer, signal),
           x1(signal.x1),
           x2(kPlain ? signal.x1 : signal.x2),
           alive(signal.alive) {}
 
     template <class DN>
     HWY_INLINE void Finish(DN d, std::size_t j, hn::Vec<DN> q) {
+        const auto slope = Store(d, j, q);
+        if constexpr (kSumsSlopes) slopes = hn::Add(slopes, slope);
+    }
+    /// The last vector, of which `left` lanes are columns.
+    template <class DN>
+    HWY_INLINE void FinishLast(DN d, std::size_t j, hn::Vec<DN> q, std::size_t left,
+                               const Signal& signal) {
+        const auto slope = Store(d, j, q);
+        if constexpr (kSumsSlopes) {
+            const auto counts = hn::IfThenElseZero(hn::FirstN(d, left), slope);
+            *signal.slopes = SumLanes(hn::Add(slopes, ZeroExtended(counts)));
+        }
+    }
+
+private:
+    template <class DN>
+    HWY_INLINE hn::Vec<DN> Store(DN d, std::size_t j, hn::Vec<DN> q) {
         using VN = hn::Vec<DN>;
         const VN last = hn::Load(d, x1 + j);
         const VN z = LayerInput<kPlain>(last, kPlain ? last : hn::Load(d, x2 + j), q,
                                         FirstLanes(d, prev_x_factor), FirstLanes(d, scale));
-        const Activated<VN> next = Activate<kActivation>(z, FirstLanes(d, tau));
-        hn::Store(next.x, d, x2 + j);
-        StoreAlive(d, j, next.alive);
+        const Shrunk<VN> shrunk = Activate<kShrink>(z, numbers);
+        hn::Store(shrunk.next.x, d, x2 + j);
+        StoreAlive(d, j, shrunk.next.alive);
+        return shrunk.slope;
     }
 
-private:
     template <class DN>
     HWY_INLINE void StoreAlive(DN d, std::size_t j, hn::Mask<DN> bits) {
         if constexpr (kLanes >= 8) {
@@ -63,14 +115,20 @@ private:
 };
 
 /// x of layer k from q.
-template <bool kPlain, Activation kActivation>
+template <bool kPlain, Shrink kShrink>
 HWY_NOINLINE void FinishLayer(const PackedBlock& block, std::size_t k, const Signal& signal) {
     const float* scales = block.layer_scales(k);
-    EntryStep<kPlain, kActivation> step(block, block.layers[k], signal);
-    for (std::size_t j = 0; j < block.stride; j += kLanes) {
+    EntryStep<kPlain, kShrink> step(block, block.layers[k], signal);
+    const auto take_scale = [&](std::size_t j) HWY_ATTR {
         if (scales != nullptr) step.scale = hn::Load(D(), scales + j);
+    };
+    std::size_t j = 0;
+    for (; j + kLanes < block.n; j += kLanes) {
+        take_scale(j);
         step.Finish(D(), j, hn::Load(D(), signal.q + j));
     }
+    take_scale(j);
+    step.FinishLast(D(), j, hn::Load(D(), signal.q + j), block.n - j, signal);
 }
 
 #endif

@@ -158,12 +158,12 @@ HWY_NOINLINE void AddPass(const PackedBlock& block, const std::uint32_t* words,
 }
 
 /// The last of the sums, and with them x.
-template <bool kPlain, Activation kActivation, std::size_t kUsed, bool kFirst>
+template <bool kPlain, Shrink kShrink, std::size_t kUsed, bool kFirst>
 HWY_INLINE void FinishSignal(const PackedBlock& block, const PackedLayer& layer,
                              const std::uint32_t* words, const Signal& signal, std::size_t first) {
     GroupTable tables[kUsed];
     MakeTables(GroupRows(block, signal.r, first), kUsed, tables);
-    EntryStep<kPlain, kActivation> step(block, layer, signal);
+    EntryStep<kPlain, kShrink> step(block, layer, signal);
     // Written out: with one lambda for both lengths of vectors it all took 4 % more (g++ 12).
     const std::size_t stride = block.stride;
     const float* q = signal.q;
@@ -173,20 +173,22 @@ HWY_INLINE void FinishSignal(const PackedBlock& block, const PackedLayer& layer,
     // Shorter vectors take as long, but they do not lower the processor's clock.
     using Short = hn::Half<D>;
     if (block.n - j <= kLanes / 2)
-        step.Finish(Short(), j, SumPass<Short, 1, kFirst>(tables, words + j, stride, 0, q + j));
+        step.FinishLast(Short(), j, SumPass<Short, 1, kFirst>(tables, words + j, stride, 0, q + j),
+                        block.n - j, signal);
     else
-        step.Finish(D(), j, SumPass<D, 1, kFirst>(tables, words + j, stride, 0, q + j));
+        step.FinishLast(D(), j, SumPass<D, 1, kFirst>(tables, words + j, stride, 0, q + j),
+                        block.n - j, signal);
 }
 /// Of several signals where they are the first sums, too.
-template <bool kPlain, Activation kActivation, std::size_t kUsed>
+template <bool kPlain, Shrink kShrink, std::size_t kUsed>
 HWY_NOINLINE void FinishPass(const PackedBlock& block, const PackedLayer& layer,
                              const std::uint32_t* words, const Signal* signals, std::size_t count,
                              std::size_t first) {
     if (first == 0)
         for (std::size_t i = 0; i < count; ++i)
-            FinishSignal<kPlain, kActivation, kUsed, true>(block, layer, words, signals[i], 0);
+            FinishSignal<kPlain, kShrink, kUsed, true>(block, layer, words, signals[i], 0);
     else
-        FinishSignal<kPlain, kActivation, kUsed, false>(block, layer, words, *signals, first);
+        FinishSignal<kPlain, kShrink, kUsed, false>(block, layer, words, *signals, first);
 }
 
 using AddPassFunction = void (*)(const PackedBlock&, const std::uint32_t*, const Signal&,
@@ -200,16 +202,16 @@ inline AddPassFunction AddPassOf(std::size_t planes, std::size_t used) {
         return planes == 1 ? &AddPass<1, kUsed> : &AddPass<2, kUsed>;
     });
 }
-template <bool kPlain, Activation kActivation>
+template <bool kPlain, Shrink kShrink>
 FinishPassFunction FinishPassOf(std::size_t used) {
     return WithStaticCount<kPassGroups>(used, [](auto count) -> FinishPassFunction {
-        return &FinishPass<kPlain, kActivation, decltype(count)::value>;
+        return &FinishPass<kPlain, kShrink, decltype(count)::value>;
     });
 }
 
 /// x of a layer from its r, for some signals: passes over all columns with the tables of some rows
 /// each.
-template <bool kPlain, Activation kActivation>
+template <bool kPlain, Shrink kShrink>
 class FloatLayers {
 public:
     explicit FloatLayers(const PackedBlock& block) {
@@ -219,7 +221,7 @@ public:
         last_ = AddPassOf(block.planes, left);
         if constexpr (kFusesEntries)
             if (block.planes == 1 && block.channel_scales.empty())
-                finish_ = FinishPassOf<kPlain, kActivation>(left);
+                finish_ = FinishPassOf<kPlain, kShrink>(left);
     }
 
     HWY_INLINE void operator()(const PackedBlock& block, std::size_t k, const std::uint32_t* words,
@@ -243,7 +245,7 @@ private:
             finish_(block, block.layers[k], words, &signal, 1, group);
         } else {
             last_(block, words, signal, group);
-            FinishLayer<kPlain, kActivation>(block, k, signal);
+            FinishLayer<kPlain, kShrink>(block, k, signal);
         }
     }
 

@@ -17,6 +17,7 @@
 
 #include "algebra/activate.hpp"
 #include "infer/kernels/primitives-inl.hpp"
+#include "infer/kernels/shrink.hpp"
 #include "infer/packed_block.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -74,38 +75,124 @@ HWY_INLINE V ResidualThreshold(Activation activation, V tau) {
     return hn::Or(tau, hn::And(hn::BitCast(d, next), hn::SignBit(d)));
 }
 
+/// x of a layer, and the slope of a learned shrink where it is not zero.
+template <class V>
+struct Shrunk {
+    Activated<V> next;
+    V slope;
+};
+
 /// The activation: the one place where the kernels apply it. By its own formula for vectors, except
-/// where a shorter one gives the same bits.
-template <Activation kActivation>
+/// where a shorter one gives the same bits. `numbers` gives what it needs beside z, as vectors:
+/// Tau(d), or of a learned shrink Threshold(d, j), Offset(d, j) and Slope(d, j).
+template <Shrink kShrink>
 struct KernelActivation {
-    template <class V>
-    static HWY_INLINE Activated<V> Apply(V z, V tau) {
-        const V zero = hn::Zero(hn::DFromV<V>());
-        return Activated<V>(activation::HWY_NAMESPACE::Apply(ActivationTag<kActivation>(), z,
-                                                             ActivationNumbers<V>{tau, zero}));
+    template <class V, class Numbers>
+    static HWY_INLINE Activated<V> Apply(V z, const Numbers& numbers) {
+        const hn::DFromV<V> d;
+        return Activated<V>(
+            activation::HWY_NAMESPACE::Apply(ActivationTag<kShrink.activation>(), z,
+                                             ActivationNumbers<V>{numbers.Tau(d), hn::Zero(d)}));
     }
 };
 
 template <>
-struct KernelActivation<Activation::soft> {
-    template <class V>
-    static HWY_INLINE Activated<V> Apply(V z, V tau) {
-        return SoftThreshold(z, tau);
+struct KernelActivation<Shrink{Activation::soft}> {
+    template <class V, class Numbers>
+    static HWY_INLINE Activated<V> Apply(V z, const Numbers& numbers) {
+        return SoftThreshold(z, numbers.Tau(hn::DFromV<V>()));
     }
 };
 
 /// Without the softening of training.
 template <>
-struct KernelActivation<Activation::hard> {
-    template <class V>
-    static HWY_INLINE Activated<V> Apply(V z, V tau) {
-        return Activated<V>(hn::IfThenElseZero(hn::Ge(hn::Abs(z), tau), z));
+struct KernelActivation<Shrink{Activation::hard}> {
+    template <class V, class Numbers>
+    static HWY_INLINE Activated<V> Apply(V z, const Numbers& numbers) {
+        return Activated<V>(
+            hn::IfThenElseZero(hn::Ge(hn::Abs(z), numbers.Tau(hn::DFromV<V>())), z));
     }
 };
 
-template <Activation kActivation, class V>
-HWY_INLINE Activated<V> Activate(V z, V tau) {
-    return KernelActivation<kActivation>::Apply(z, tau);
+/// Where |z| is beyond a threshold. Compared as integers: NaN is beyond all thresholds, and so is
+/// everything beyond those that ScaleShrink has marked.
+template <class V>
+HWY_INLINE hn::Mask<hn::DFromV<V>> Beyond(V size, V threshold) {
+    const hn::DFromV<V> d;
+    const hn::RebindToSigned<decltype(d)> di;
+    return hn::RebindMask(d, hn::Gt(hn::BitCast(di, size), hn::BitCast(di, threshold)));
+}
+
+/// How many pieces there are, and how far apart their thresholds, offsets and slopes stand: known
+/// to the compiler if they are few.
+template <Shrink kShrink>
+constexpr std::size_t PiecesOf(std::size_t pieces) {
+    return kShrink.pieces <= Shrink::kMostStatic ? kShrink.pieces : pieces;
+}
+template <Shrink kShrink>
+constexpr std::size_t PieceStrideOf(std::size_t pieces) {
+    return (PiecesOf<kShrink>(pieces) + 3) / 4 * 4;
+}
+
+/// The learned shrink. Beyond threshold j it is one line, slope_j |z| + offset_j: with thresholds
+/// that ascend, the last one that |z| is beyond tells which. Sums of all pieces would take as many
+/// comparisons for the slope, and a subtraction, a maximum and a product for each piece.
+template <Shrink kShrink, class V, class Numbers>
+HWY_INLINE Shrunk<V> ShrinkByPieces(V z, const Numbers& numbers) {
+    const hn::DFromV<V> d;
+    const V sign_bit = hn::SignBit(d);
+    const V size = hn::AndNot(sign_bit, z);
+    const auto alive = Beyond(size, numbers.Threshold(d, 0));
+    V slope = numbers.Slope(d, 0);
+    V offset = numbers.Offset(d, 0);
+    const std::size_t pieces = PiecesOf<kShrink>(numbers.pieces);
+    for (std::size_t j = 1; j < pieces; ++j) {
+        const auto beyond = Beyond(size, numbers.Threshold(d, j));
+        slope = hn::IfThenElse(beyond, numbers.Slope(d, j), slope);
+        offset = hn::IfThenElse(beyond, numbers.Offset(d, j), offset);
+    }
+    const V signed_offset = hn::Xor(offset, hn::And(z, sign_bit));
+    const V x = hn::IfThenElseZero(alive, hn::MulAdd(slope, z, signed_offset));
+    return {Activated<V>(x, alive), hn::IfThenElseZero(alive, slope)};
+}
+
+template <Shrink kShrink, class V, class Numbers>
+HWY_INLINE Shrunk<V> Activate(V z, const Numbers& numbers) {
+    if constexpr (kShrink.learned())
+        return ShrinkByPieces<kShrink>(z, numbers);
+    else
+        return {KernelActivation<kShrink>::Apply(z, numbers), z};
+}
+
+/// The pieces of a learned shrink in the unit of a signal: thresholds and offsets times tau, and
+/// the slopes, each number kWidth times from number to number.
+template <std::size_t kWidth>
+HWY_INLINE void ScaleShrink(const PackedBlock& block, std::size_t k, const float* tau, float* to) {
+    const hn::CappedTag<float, (kWidth < 4 ? 4 : kWidth)> d;
+    const std::size_t stride = block.piece_stride();
+    const float* from = block.layer_shrink(k);
+    const auto mark = [](auto threshold) HWY_ATTR {  // and never -0
+        return ResidualThreshold(Activation::piecewise,
+                                 hn::Add(threshold, hn::Zero(hn::DFromV<decltype(threshold)>())));
+    };
+    if constexpr (kWidth == 1) {
+        const auto unit = hn::Set(d, *tau);
+        for (std::size_t j = 0; j < stride; j += hn::MaxLanes(d)) {
+            hn::Store(mark(hn::Mul(hn::Load(d, from + j), unit)), d, to + j);
+            hn::Store(hn::Mul(hn::Load(d, from + stride + j), unit), d, to + stride + j);
+            hn::Store(hn::Load(d, from + 2 * stride + j), d, to + 2 * stride + j);
+        }
+    } else {
+        for (std::size_t v = 0; v < kWidth; v += hn::MaxLanes(d)) {
+            const auto unit = hn::Load(d, tau + v);
+            for (std::size_t j = 0; j < block.pieces; ++j) {
+                hn::Store(mark(hn::Mul(hn::Set(d, from[j]), unit)), d, to + j * kWidth + v);
+                hn::Store(hn::Mul(hn::Set(d, from[stride + j]), unit), d,
+                          to + (stride + j) * kWidth + v);
+                hn::Store(hn::Set(d, from[2 * stride + j]), d, to + (2 * stride + j) * kWidth + v);
+            }
+        }
+    }
 }
 
 }  // namespace pibinn::HWY_NAMESPACE

@@ -45,9 +45,14 @@ struct ResidualStep {
     const float* e2;
     float *e1, *r;
 
-    ResidualStep(const PackedLayer& layer, std::size_t alive, const Signal& signal)
+    /// `alive` entries of x1 are not zero; of a learned shrink the slopes count.
+    ResidualStep(const PackedBlock& block, const PackedLayer& layer, std::size_t alive,
+                 const Signal& signal)
         : prev_residual_factor(hn::Set(D(), layer.prev_residual_factor)),
-          omega(hn::Set(D(), layer.omega * static_cast<float>(static_cast<std::int32_t>(alive)))),
+          omega(hn::Set(
+              D(), layer.omega * (block.pieces > 0
+                                      ? *signal.slopes
+                                      : static_cast<float>(static_cast<std::int32_t>(alive))))),
           e2(signal.e2),
           e1(signal.e1),
           r(signal.r) {}
@@ -196,7 +201,7 @@ HWY_NOINLINE void NextResidual(const PackedBlock& block, const PackedLayer& laye
             for (std::size_t l = 0; l * kListed < block.n; ++l)
                 sums.Subtract(block, signals[i], l * kListed, support.indices + l * kListBytes,
                               support.ends[l]);
-        const ResidualStep<kPlain> step(copy, support.alive, signals[i]);
+        const ResidualStep<kPlain> step(block, copy, support.alive, signals[i]);
         sums.Finish(step, block, copy, butterfly, signals[i], count == 1);
     }
 }
@@ -257,7 +262,7 @@ HWY_NOINLINE void StreamResidual(const PackedBlock& block, const PackedLayer& la
         for (std::size_t l = 0; l * kListed < block.n; ++l)
             StreamColumns(block, *signal, l * kListed, supports->indices + l * kListBytes,
                           supports->ends[l]);
-        const ResidualStep<kPlain> step(layer, supports->alive, *signal);
+        const ResidualStep<kPlain> step(block, layer, supports->alive, *signal);
         AbsSum abs_sum;
         for (std::size_t i = 0; i < block.m; i += kLanes) {
             V misfit = hn::Load(d, signal->sums + i);

@@ -51,14 +51,19 @@ struct AbsSum {
     }
 };
 
-/// Thresholds that follow the residuals of interleaved signals.
+/// Thresholds that follow the residuals of interleaved signals, and what else an activation needs
+/// or leaves behind.
 struct ResidualThresholds {
     alignas(64) float abs_sums[kInterleave][kLanes] = {};
     alignas(64) float taus[16] = {};  ///< of signal i at 4 i
+    alignas(64) float shrinks[kInterleave][3 * kMostPieces] = {};
+    float slopes[kInterleave] = {};
 
     void Share(std::size_t i, Signal& signal) {
         signal.abs_sums = abs_sums[i];
         signal.tau = taus + 4 * i;
+        signal.shrink = shrinks[i];
+        signal.slopes = slopes + i;
     }
 
     /// Takes the sums of one signal. A signal alone has its threshold at once: by way of memory and

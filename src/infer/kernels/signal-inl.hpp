@@ -84,6 +84,8 @@ struct Signal {
     std::uint8_t* alive;  ///< a bit for every column: x1 is not zero there
     float* abs_sums;      ///< partial sums of |r|
     float* tau;           ///< the threshold, where it follows from them
+    float* shrink;        ///< the pieces of a learned shrink, thresholds times tau
+    float* slopes;        ///< of it, summed over the entries of x1
 
     Signal() = default;
     /// In the memory from `at` on, vector_signal_floats() of it. Interleaved signals share memory

@@ -18,12 +18,20 @@ HWY_BEFORE_NAMESPACE();
 namespace pibinn::HWY_NAMESPACE {
 
 /// kWidth signals side by side through all layers.
-template <std::size_t kWidth, bool kPlain, Activation kActivation>
+template <std::size_t kWidth, bool kPlain, Shrink kShrink>
 struct TileLayers {
     using T = Tile<kWidth>;
     using D = typename T::D;
     using V = typename T::V;
     static constexpr std::size_t kLanes = T::kLanes;
+    static constexpr bool kSumsSlopes = kShrink.learned() && !kPlain;
+
+    /// As the vector kernel adds up its lanes.
+    static HWY_INLINE V SumPartials(V (&sums)[kLayout.partial_sums]) {
+        for (std::size_t half = kLayout.partial_sums / 2; half > 0; half /= 2)
+            for (std::size_t l = 0; l < half; ++l) sums[l] = hn::Add(sums[l], sums[l + half]);
+        return sums[0];
+    }
 
     static void ReadMeasurements(const RecoverArgs& args, const TileWorkspace& s) {
         const PackedBlock& block = args.block;
@@ -79,24 +87,39 @@ struct TileLayers {
 
     /// The threshold of every signal.
     static HWY_NOINLINE void Thresholds(const TileWorkspace& s, const PackedBlock& block,
-                                        const PackedLayer& layer) {
+                                        std::size_t k) {
         const D d;
+        const PackedLayer& layer = block.layers[k];
         constexpr std::size_t kSums = kLayout.partial_sums;
         for (std::size_t v = 0; v < kWidth; v += kLanes) {
             V tau = hn::Set(d, layer.theta);
             if (block.residual_threshold) {
                 V sums[kSums];
                 for (std::size_t l = 0; l < kSums; ++l) sums[l] = T::SumAbs(block, s.r + v, l);
-                for (std::size_t half = kSums / 2; half > 0; half /= 2)
-                    for (std::size_t l = 0; l < half; ++l)
-                        sums[l] = hn::Add(sums[l], sums[l + half]);
-                tau = ResidualThreshold(kActivation, hn::Mul(tau, sums[0]));
+                tau = ResidualThreshold(kShrink.activation, hn::Mul(tau, SumPartials(sums)));
             }
             hn::Store(tau, d, s.tau + v);
         }
+        if constexpr (kShrink.learned()) ScaleShrink<kWidth>(block, k, s.tau, s.shrink);
     }
 
-    /// x of this layer, over the one before last; its support, and how large each signal's is.
+    /// What the activation of the signals in vector `at` needs.
+    struct Numbers {
+        const TileWorkspace& s;
+        std::size_t pieces, at;
+
+        HWY_INLINE V Tau(D d) const { return hn::Load(d, s.tau + at); }
+        HWY_INLINE V Piece(D d, std::size_t which, std::size_t j) const {
+            return hn::Load(d,
+                            s.shrink + (which * PieceStrideOf<kShrink>(pieces) + j) * kWidth + at);
+        }
+        HWY_INLINE V Threshold(D d, std::size_t j) const { return Piece(d, 0, j); }
+        HWY_INLINE V Offset(D d, std::size_t j) const { return Piece(d, 1, j); }
+        HWY_INLINE V Slope(D d, std::size_t j) const { return Piece(d, 2, j); }
+    };
+
+    /// x of this layer, over the one before last; its support, and how large each signal's is, or
+    /// the sum of its slopes.
     static HWY_NOINLINE void NextEntries(TileWorkspace& s, const PackedBlock& block,
                                          const PackedLayer& layer, const float* scales) {
         const D d;
@@ -107,12 +130,9 @@ struct TileLayers {
         float* HWY_RESTRICT x2 = s.x2;
         const float* HWY_RESTRICT q = s.q;
         V scale = hn::Set(d, layer.scale);
-        V tau[T::kVectors];
         V count[T::kVectors];
-        for (std::size_t v = 0; v < T::kVectors; ++v) {
-            tau[v] = hn::Load(d, s.tau + v * kLanes);
-            count[v] = hn::Zero(d);
-        }
+        for (std::size_t v = 0; v < T::kVectors; ++v) count[v] = hn::Zero(d);
+        if constexpr (kSumsSlopes) std::fill_n(s.slopes, kLayout.partial_sums * kWidth, 0.0F);
         SupportWriter<D> support(s.support);
         for (std::size_t j = 0; j < n; ++j) {
             if (scales != nullptr) scale = hn::Set(d, scales[j]);
@@ -120,14 +140,26 @@ struct TileLayers {
                 const std::size_t at = j * kWidth + v * kLanes;
                 const V z = LayerInput<kPlain>(hn::Load(d, x1 + at), hn::Load(d, x2 + at),
                                                hn::Load(d, q + at), prev_x_factor, scale);
-                const Activated<V> next = Activate<kActivation>(z, tau[v]);
-                hn::Store(next.x, d, x2 + at);
-                if constexpr (!kPlain)
-                    count[v] = hn::Add(count[v], hn::IfThenElseZero(next.alive, one));
-                support.Add(at, next.alive);
+                const Shrunk<V> shrunk = Activate<kShrink>(z, Numbers{s, block.pieces, v * kLanes});
+                hn::Store(shrunk.next.x, d, x2 + at);
+                if constexpr (kSumsSlopes) {
+                    float* sum = s.slopes + j % kLayout.partial_sums * kWidth + v * kLanes;
+                    hn::Store(hn::Add(hn::Load(d, sum), shrunk.slope), d, sum);
+                } else if constexpr (!kPlain) {
+                    count[v] = hn::Add(count[v], hn::IfThenElseZero(shrunk.next.alive, one));
+                }
+                support.Add(at, shrunk.next.alive);
             }
         }
-        for (std::size_t v = 0; v < T::kVectors; ++v) hn::Store(count[v], d, s.counts + v * kLanes);
+        for (std::size_t v = 0; v < T::kVectors; ++v) {
+            if constexpr (kSumsSlopes) {
+                V sums[kLayout.partial_sums];
+                for (std::size_t l = 0; l < kLayout.partial_sums; ++l)
+                    sums[l] = hn::Load(d, s.slopes + l * kWidth + v * kLanes);
+                count[v] = SumPartials(sums);
+            }
+            hn::Store(count[v], d, s.counts + v * kLanes);
+        }
         s.support_count = support.Finish();
     }
 
@@ -152,7 +184,7 @@ struct TileLayers {
                     T::MeasureLinks(block, layer.y_factor, s);
             }
             NextResidual(s, block.stored_rows(), layer);
-            Thresholds(s, block, layer);
+            Thresholds(s, block, k);
             if (block.full())
                 T::TableProduct(block, block.layer_signs(k), s);
             else
@@ -167,10 +199,10 @@ struct TileLayers {
     }
 };
 
-template <bool kPlain, Activation kActivation>
-using SixteenRows = TileLayers<kTile, kPlain, kActivation>;
-template <bool kPlain, Activation kActivation>
-using OneRow = TileLayers<1, kPlain, kActivation>;
+template <bool kPlain, Shrink kShrink>
+using SixteenRows = TileLayers<kTile, kPlain, kShrink>;
+template <bool kPlain, Shrink kShrink>
+using OneRow = TileLayers<1, kPlain, kShrink>;
 
 KernelSet TileKernels() { return {kLayout, nullptr, &Recover<SixteenRows>, &Recover<OneRow>}; }
 

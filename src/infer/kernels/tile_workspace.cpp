@@ -43,6 +43,8 @@ TileWorkspace::TileWorkspace(const PackedBlock& block, const SignLayout& layout,
     tables = take(words * (layout.groups_per_word << layout.rows_per_group) * width);
     tau = take(width);
     counts = take(width);
+    shrink = take(3 * block.piece_stride() * width);
+    slopes = take(block.pieces > 0 ? layout.partial_sums * width : 0);
     active = reinterpret_cast<std::uint32_t*>(take(block.n));
     support = reinterpret_cast<std::uint32_t*>(take(block.n * width + kLine));
     end = at;

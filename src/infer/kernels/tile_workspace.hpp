@@ -20,6 +20,8 @@ struct TileWorkspace {
     float *y_by_signal, *e_by_signal;  ///< with one row a signal
     float* tables;
     float *tau, *counts;     ///< one a signal
+    float* shrink;           ///< the pieces of a learned shrink, thresholds times tau
+    float* slopes;           ///< partial sums of its slopes
     std::uint32_t* support;  ///< places in x1 that are not zero, ascending
     std::size_t support_count = 0;
     std::uint32_t* active;  ///< columns where any signal is not zero

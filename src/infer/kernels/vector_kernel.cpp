@@ -18,7 +18,7 @@ namespace pibinn::HWY_NAMESPACE {
 #if PIBINN_VECTOR_KERNEL
 
 /// All layers for up to kInterleave signals at a time.
-template <bool kPlain, Activation kActivation, IndexLister kLister>
+template <bool kPlain, Shrink kShrink, IndexLister kLister>
 class VectorSolver {
 public:
     explicit VectorSolver(const RecoverArgs& args)
@@ -49,7 +49,12 @@ public:
                 for (std::size_t i = 0; i < count; ++i) signals[i].Rescale(block, layer.rescale);
             residual_(block, layer, supports_, signals, count);
             if (block.residual_threshold && count > 1)
-                thresholds_.template Find<kActivation>(layer.theta, count);
+                thresholds_.template Find<kShrink.activation>(layer.theta, count);
+            if constexpr (kShrink.learned())
+                for (std::size_t i = 0; i < count; ++i)
+                    ScaleShrink<1>(block, k,
+                                   block.residual_threshold ? signals[i].tau : &layer.theta,
+                                   signals[i].shrink);
             if (layer.mixes()) [[unlikely]]
                 for (std::size_t i = 0; i < count; ++i)
                     MixEntries(D(), layer, block.stride, signals[i].x1, signals[i].x2);
@@ -70,7 +75,7 @@ private:
     }
 
     const RecoverArgs& args_;
-    FloatLayers<kPlain, kActivation> next_;  ///< x from r
+    FloatLayers<kPlain, kShrink> next_;  ///< x from r
     ResidualFunction residual_;
     std::size_t floats_;
     ResidualThresholds thresholds_;
@@ -80,10 +85,10 @@ private:
 
 template <IndexLister kLister>
 struct VectorRows {
-    template <bool kPlain, Activation kActivation>
+    template <bool kPlain, Shrink kShrink>
     struct Of {
         static void Run(const RecoverArgs& args) {
-            VectorSolver<kPlain, kActivation, kLister> solver(args);
+            VectorSolver<kPlain, kShrink, kLister> solver(args);
             for (std::size_t row = 0; row < args.rows; row += kInterleave)
                 solver.Solve(row, std::min(kInterleave, args.rows - row));
         }
