@@ -40,8 +40,9 @@ enum class Augment {
 enum class LossKind {
     squared,
     norm,
-    nmse,   ///< each signal's error relative to its energy
-    energy  ///< the errors of a batch relative to its energy
+    nmse,    ///< each signal's error relative to its energy
+    energy,  ///< the errors of a batch relative to its energy
+    log      ///< the logarithm of that
 };
 
 /// Which solver's first iterations a training starts from.

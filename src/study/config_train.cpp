@@ -194,8 +194,8 @@ std::vector<ConfigKey> train_keys(TrainConfig& config, const ProblemConfig& prob
          "at least 25; shared out over the blocks of \"repeated\"",
          [&](const Value& v) { recipe.batch = v.whole(1); }},
         {"loss", "\"squared\"", "",
-         "\"squared\", \"norm\", \"nmse\" (each signal relative to its energy) or \"energy\" (a "
-         "batch relative to its energy)",
+         "\"squared\", \"norm\", \"nmse\" (each signal relative to its energy), \"energy\" (a "
+         "batch relative to its energy) or \"log\" (the logarithm of that)",
          [&](const Value& v) { recipe.loss = v.word(parse_loss); }},
         {"augment", "", "\"roll\"",
          "new signals every epoch: \"none\", \"signs\", \"roll\" (signs and shifts), "

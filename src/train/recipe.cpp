@@ -27,10 +27,11 @@ constexpr NameTable<Augment, 9> kAugments{{{Augment::none, "none"},
                                            {Augment::mix, "mix"},
                                            {Augment::negate, "negate"},
                                            {Augment::fresh, "fresh"}}};
-constexpr NameTable<LossKind, 4> kLosses{{{LossKind::squared, "squared"},
+constexpr NameTable<LossKind, 5> kLosses{{{LossKind::squared, "squared"},
                                           {LossKind::norm, "norm"},
                                           {LossKind::nmse, "nmse"},
-                                          {LossKind::energy, "energy"}}};
+                                          {LossKind::energy, "energy"},
+                                          {LossKind::log, "log"}}};
 constexpr NameTable<Start, 2> kStarts{{{Start::ista, "ista"}, {Start::amp, "amp"}}};
 
 // lambda_0 of the paper's stage 1.
@@ -106,11 +107,11 @@ Stage joint_stage(const NetworkSpec& spec) {
 Stage tune_stage(const NetworkSpec&) {
     Stage tune;
     tune.name = "tune";
-    tune.epochs = 125;
-    tune.learning_rate = 1e-2;
+    tune.epochs = 300;
+    tune.learning_rate = 5e-3;
     tune.schedule = Schedule::cosine;
     tune.trains_weights = false;
-    tune.scalar_clip = 0.5;
+    tune.scalar_clip = 20;
     tune.warmup = 100;
     return tune;
 }
@@ -122,7 +123,7 @@ Recipe default_recipe(const NetworkSpec& spec) {
     if (spec.update.residual_threshold && spec.update.onsager && (spec.tied() || spec.has_gains()))
         recipe.start = Start::amp;
     if (spec.tied()) {
-        recipe.loss = LossKind::energy;
+        recipe.loss = LossKind::log;
         recipe.stages = {tune_stage(spec)};
         return recipe;
     }

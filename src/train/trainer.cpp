@@ -168,11 +168,12 @@ double Trainer::run_batch(const Stage& stage, double rate, ConstBatchView x, Con
         for (float v : x.row(i)) energies[i] += double{v} * v;
         mean_energy += energies[i] / static_cast<double>(x.rows);
     }
+    const bool relative = recipe_.loss == LossKind::energy || recipe_.loss == LossKind::log;
     double zero_loss = 0;  // of the zero estimate
     for (std::size_t i = 0; i < x.rows; ++i) {
-        const double share = recipe_.loss == LossKind::nmse     ? energies[i]
-                             : recipe_.loss == LossKind::energy ? mean_energy
-                                                                : 1;
+        const double share = recipe_.loss == LossKind::nmse ? energies[i]
+                             : relative                     ? mean_energy
+                                                            : 1;
         row_weights_[i] =
             share > 0 ? static_cast<float>(1.0 / (share * static_cast<double>(x.rows))) : 0.0F;
         zero_loss += row_weights_[i] *
@@ -183,6 +184,8 @@ double Trainer::run_batch(const Stage& stage, double rate, ConstBatchView x, Con
     const double loss =
         network_->gradient(effective_, y, x, row_loss, row_weights_, gradient_, pool_);
     if (!(loss <= kDiverged * std::max(zero_loss, 1e-30))) fail_diverged(stage);
+    if (recipe_.loss == LossKind::log && loss > 0)
+        backend_.multiply(static_cast<float>(1 / loss), gradient_.all());
     if (stage.alpha > 0 && stage.trains_weights) add_penalty(stage);
     straight_through(stage);
     optimiser_.step(stage, rate, gradient_, latent_);
