@@ -46,6 +46,7 @@ public:
     /// The global scale; empty unless the weight kind has one.
     BufferView scale() { return range<BufferView>(*buffer_, layout_->scale()); }
     ConstBufferView scale() const { return range<ConstBufferView>(*buffer_, layout_->scale()); }
+    ConstBufferView cut() const { return range<ConstBufferView>(*buffer_, layout_->cut()); }
     /// All that are not weights.
     BufferView scalars() { return range<BufferView>(*buffer_, layout_->scalars()); }
     ConstBufferView scalars() const { return range<ConstBufferView>(*buffer_, layout_->scalars()); }

@@ -68,7 +68,7 @@ void require_fitting(const Model& model) {
     require(model.theta.size(), layout.theta().size, "Model::theta");
     require(model.gain.size(), layout.gain().size, "Model::gain");
     require(model.step.size(), layout.step().size, "Model::step");
-    require(model.cut.size(), model.spec.polish > 0 ? 1 : 0, "Model::cut");
+    require(model.cut.size(), layout.cut().size, "Model::cut");
     require(model.beta.size(), layout.beta().size, "Model::beta");
     require(model.omega.size(), layout.omega().size, "Model::omega");
     const std::size_t basis = model.domain.basis.matrix().rows();
@@ -92,6 +92,7 @@ ParameterStore parameters_of(const Model& model) {
     put(model.step, p.step());
     put(model.beta, p.beta());
     put(model.omega, p.omega());
+    put(model.cut, p.cut());
     for (float& scale : p.scale()) scale = static_cast<float>(model.scale());
     return p;
 }
@@ -107,7 +108,7 @@ Model model_of(const NetworkSpec& spec, const Operator& op, const ParameterStore
     model.step.assign(p.step().begin(), p.step().end());
     model.beta.assign(p.beta().begin(), p.beta().end());
     model.omega.assign(p.omega().begin(), p.omega().end());
-    if (spec.polish > 0) model.cut = {kUsualCut};
+    model.cut.assign(p.cut().begin(), p.cut().end());
     return model;
 }
 
@@ -128,6 +129,7 @@ Model untrained_model(const NetworkSpec& spec, const Operator& op, double theta)
                        : (l / n == l % n ? 1.0F : 0.0F);
     }
     start_soft(spec, theta, latent);
+    std::fill(latent.cut().begin(), latent.cut().end(), kUsualCut);
     std::fill(latent.step().begin(), latent.step().end(), spec.tied() ? step : 1.0F);
     for (float& scale : latent.scale())
         scale = static_cast<float>(magnitude / static_cast<double>(op.values().size()));
@@ -154,7 +156,7 @@ BitCount count_bits(const NetworkSpec& spec, const Operator& op) {
     }
     if (rules_of(spec.weights).has_global_scale()) bits.scales += 32;
     bits.thresholds = 32 * (layout.theta().size + layout.gain().size);
-    bits.scales += 32 * (layout.step().size + (spec.polish > 0 ? 1 : 0));
+    bits.scales += 32 * (layout.step().size + layout.cut().size);
     bits.momentum = 32 * spec.layers * (std::size_t{spec.update.momentum} + spec.update.onsager);
     if (spec.architecture == Architecture::unrolled) bits.op = operator_bits(op);
     bits.paper = bits.weights + bits.thresholds;

@@ -30,6 +30,8 @@ ParameterLayout::ParameterLayout(const NetworkSpec& spec, const Structure& struc
     omega_ = add_per_layer("omega", spec.update.onsager);
     scale_ = {size_, rules_of(spec.weights).has_global_scale() ? std::size_t{1} : std::size_t{0}};
     if (scale_.size) add("scale", 1);
+    cut_ = {size_, spec.polish > 0 ? std::size_t{1} : std::size_t{0}};
+    if (cut_.size) add("cut", 1);
 }
 
 std::size_t scales_per_layer(WeightKind kind, const Structure& structure) {

@@ -20,7 +20,7 @@ struct ParameterSlice {
 
 /// Where each trainable number of a network stands in one flat buffer: the weights of layer 1..K,
 /// none for `tied`, then theta, gain (one per piece of each layer), step, beta, omega (one per
-/// layer), each where the network has them, then the global scale.
+/// layer), each where the network has them, then the global scale and the cut of `polish`.
 class ParameterLayout {
 public:
     ParameterLayout(const NetworkSpec& spec, const Structure& structure);
@@ -48,13 +48,14 @@ public:
     Range beta() const { return beta_; }
     Range omega() const { return omega_; }
     Range scale() const { return scale_; }
+    Range cut() const { return cut_; }  ///< of `polish`; chosen, not trained
     /// All that are not weights.
     Range scalars() const { return {weights_size(), size_ - weights_size()}; }
 
 private:
     std::vector<Structure> structures_;  ///< of the first layer, and of the others if they differ
     std::vector<std::size_t> weights_;   ///< offsets, K + 1 of them
-    Range theta_, gain_, step_, beta_, omega_, scale_;
+    Range theta_, gain_, step_, beta_, omega_, scale_, cut_;
     std::vector<ParameterSlice> slices_;
     std::size_t size_ = 0;
 };
@@ -87,6 +88,9 @@ public:
     /// The global scale; empty unless the weight kind has one.
     std::span<float> scale() { return part(layout_->scale()); }
     std::span<const float> scale() const { return part(layout_->scale()); }
+    /// Empty without polish.
+    std::span<float> cut() { return part(layout_->cut()); }
+    std::span<const float> cut() const { return part(layout_->cut()); }
 
 private:
     std::span<float> part(ParameterLayout::Range r) { return {values_.data() + r.begin, r.size}; }

@@ -1,5 +1,7 @@
 #include "model/unrolled_net.hpp"
 
+#include "algebra/polish.hpp"
+
 namespace pibinn {
 
 UnrolledNet::UnrolledNet(const NetworkSpec& spec, const Operator& op, Backend& backend)
@@ -26,16 +28,28 @@ LayerSettings UnrolledNet::settings() const {
             .softening = softening_};
 }
 
+void UnrolledNet::polish_rows(const Block& block, float cut, ConstBatchView y, BatchView x) const {
+    Polish polish(block, std::span<const float>(operator_values_)
+                             .subspan(block.first_link, block.links()));
+    for (std::size_t i = 0; i < x.rows; ++i) polish.run(spec_.polish, cut, y.row(i), x.row(i));
+}
+
 void UnrolledNet::forward_rows(std::size_t slot, const DeviceParameters& effective,
                                ConstBatchView y, const Wanted& wanted) {
+    float cut = 0;
+    if (spec_.polish > 0) backend_.download(effective.cut(), {&cut, 1});
     for (std::size_t b = 0; b < blocks().size(); ++b) {
         const Block& block = blocks()[b];
         UnrolledPass& pass = *passes_[slot][b];
         pass.start(y.col_range(block.row, block.row + block.rows));
         for (std::size_t k = 1; k <= spec_.layers; ++k) {
             pass.forward(k, settings(), effective.layer(k, block));
-            if (const BatchView to = wanted(k); to.rows > 0)
-                pass.read_x(k, to.col_range(block.col, block.col + block.cols));
+            BatchView to = wanted(k);
+            if (to.rows == 0) continue;
+            to = to.col_range(block.col, block.col + block.cols);
+            pass.read_x(k, to);
+            if (k == spec_.layers && spec_.polish > 0)
+                polish_rows(block, cut, y.col_range(block.row, block.row + block.rows), to);
         }
     }
 }

@@ -22,6 +22,8 @@ private:
     /// The layout keeps the structure, and with it the pattern of a mask, alive.
     std::span<const Block> blocks() const { return layout_->structure(1).parts(); }
     LayerSettings settings() const;
+    /// What follows the last layer; of numbers on the host.
+    void polish_rows(const Block& block, float cut, ConstBatchView y, BatchView x) const;
 
     AlignedBuffer<float> operator_values_;
     std::vector<std::vector<std::unique_ptr<UnrolledPass>>> passes_;  ///< [slot][block]

@@ -79,6 +79,7 @@ ParameterStore starting_parameters(const NetworkSpec& spec, const Operator& op,
     std::copy(start.theta.begin(), start.theta.end(), latent.theta().begin());
     std::copy(start.gain.begin(), start.gain.end(), latent.gain().begin());
     std::copy(start.step.begin(), start.step.end(), latent.step().begin());
+    std::copy(start.cut.begin(), start.cut.end(), latent.cut().begin());
     if (spec.architecture == Architecture::fcn)
         start_fully_connected(spec, seed, latent);
     else if (recipe.start == Start::amp)

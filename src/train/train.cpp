@@ -16,6 +16,7 @@
 #include "model/storable.hpp"
 #include "pibinn/error.hpp"
 #include "train/checkpoint.hpp"
+#include "train/cut.hpp"
 #include "train/trainer.hpp"
 
 namespace pibinn {
@@ -189,6 +190,7 @@ TrainResult train(const TrainJob& asked, ThreadPool& pool, const ProgressSink& p
     for (const Stage& stage : job.recipe.stages)
         if (stage.alpha > 0) result.alpha_asked = stage.alpha;
     result.alpha_reached = trainer.alpha();
+    choose_cut(problem.train, result.model, pool);
     result.train = score(result.model, problem.train, pool, result.train_nmse_db_per_layer);
     result.test = score(result.model, problem.test, pool, result.test_nmse_db_per_layer);
     require_finite(result);

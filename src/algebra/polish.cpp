@@ -1,0 +1,73 @@
+#include "algebra/polish.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <Eigen/Dense>
+
+namespace pibinn {
+
+namespace {
+
+using Vector = Eigen::Map<Eigen::VectorXf>;
+
+// Of the first squared gradient: float32 has no digits left to gain.
+constexpr float kConverged = 1e-14F;
+
+}  // namespace
+
+Polish::Polish(const Block& block, std::span<const float> operator_values)
+    : block_(block), values_(operator_values) {}
+
+void Polish::gather_columns() {
+    const std::size_t m = block_.rows;
+    columns_.assign(support_.size() * m, 0.0F);
+    for (std::size_t e = 0; e < support_.size(); ++e) {
+        const std::size_t begin = block_.column_begin(support_[e]);
+        const std::size_t end = block_.column_begin(support_[e] + 1);
+        for (std::size_t l = begin; l < end; ++l)
+            columns_[e * m + (block_.full() ? l - begin : block_.row_indices[l])] = values_[l];
+    }
+}
+
+void Polish::run(std::size_t steps, float cut, std::span<const float> y, std::span<float> x) {
+    float most = 0;
+    for (const float v : x) most = std::max(most, std::abs(v));
+    support_.clear();
+    for (std::size_t j = 0; j < x.size(); ++j)
+        if (std::abs(x[j]) > cut * most) support_.push_back(j);
+    if (steps == 0 || support_.empty() || support_.size() > block_.rows) return;
+    gather_columns();
+
+    const auto m = static_cast<Eigen::Index>(block_.rows);
+    const auto count = static_cast<Eigen::Index>(support_.size());
+    const auto room = [](std::vector<float>& values, Eigen::Index size) {
+        values.resize(static_cast<std::size_t>(size));
+        return Vector(values.data(), size);
+    };
+    const Eigen::Map<const Eigen::MatrixXf> a(columns_.data(), m, count);
+    Vector r = room(r_, m), q = room(q_, m), p = room(p_, count), s = room(s_, count);
+    Eigen::VectorXf found(count);
+    for (Eigen::Index e = 0; e < count; ++e) found[e] = x[support_[static_cast<std::size_t>(e)]];
+
+    r = Eigen::Map<const Eigen::VectorXf>(y.data(), m) - a * found;
+    s = a.transpose() * r;
+    p = s;
+    float gamma = s.squaredNorm();
+    const float enough = kConverged * gamma;
+    for (std::size_t step = 0; step < steps && gamma > enough; ++step) {
+        q = a * p;
+        const float alpha = gamma / q.squaredNorm();
+        if (!std::isfinite(alpha)) break;  // columns that cancel
+        found += alpha * p;
+        r -= alpha * q;
+        s = a.transpose() * r;
+        const float next = s.squaredNorm();
+        p = s + (next / gamma) * p;
+        gamma = next;
+    }
+    std::fill(x.begin(), x.end(), 0.0F);
+    for (Eigen::Index e = 0; e < count; ++e) x[support_[static_cast<std::size_t>(e)]] = found[e];
+}
+
+}  // namespace pibinn

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "pibinn/structure.hpp"
+
+namespace pibinn {
+
+/// Conjugate gradients for ||y - A_S x_S||^2 on the support S that a network found, from what it
+/// found there: it takes the bias of thresholds off. Both products touch the columns of S alone.
+class Polish {
+public:
+    /// Keeps a view of the operator's values, one per link of the block.
+    Polish(const Block& block, std::span<const float> operator_values);
+
+    /// One signal: S holds the entries with |x_i| > cut max|x|, all others become zero. Nothing
+    /// happens where S has more entries than there are measurements, which any x_S explains.
+    void run(std::size_t steps, float cut, std::span<const float> y, std::span<float> x);
+
+private:
+    void gather_columns();
+
+    Block block_;
+    std::span<const float> values_;
+    std::vector<std::size_t> support_;
+    std::vector<float> columns_;  ///< of S, one after the other, zeros included
+    std::vector<float> r_, p_, q_, s_;
+};
+
+}  // namespace pibinn
