@@ -68,6 +68,14 @@ void make_findings(const std::filesystem::path& f) {
     fcn.layers = 1;
     write_changed(place(f, "findings/model/large-fcn"), small_model(fcn, Structure::dense(1, 1)),
                   with(structure, {{"m", large}, {"n", 1}}));
+    // Operators that follow from a formula need no bit per entry.
+    write_changed(place(f, "findings/model/large-formula"),
+                  small_model(network(WeightKind::tied), dense, OperatorEnsemble::dct),
+                  with(structure, {{"m", 60000}, {"n", 60000}}));
+    write_changed(place(f, "findings/model/large-convolution"),
+                  untrained_model(network(WeightKind::tied),
+                                  Operator::convolution(9, 8, {1, 0.5F, -0.25F}, 0), 0.1),
+                  with(structure, {{"m", large}, {"n", large}}));
     NetworkSpec plain = network(WeightKind::one_bit, Activation::soft, Update::plain());
     Model repeated = small_model(plain, row);
     const json often{{"m", large}, {"n", large}, {"repeat", large}};
@@ -89,6 +97,15 @@ void make_models(const std::filesystem::path& f) {
     save("one-bit", small_model(network(WeightKind::one_bit), dense));
     save("sign-operator",
          small_model(network(WeightKind::one_bit), dense, OperatorEnsemble::rademacher));
+    save("zero-one-operator",
+         small_model(network(WeightKind::tied), dense, OperatorEnsemble::bernoulli));
+    save("hadamard", small_model(network(WeightKind::tied), dense, OperatorEnsemble::hadamard));
+    save("dct", small_model(network(WeightKind::one_bit), Structure::repeated(2, 3, 2),
+                            OperatorEnsemble::dct));
+    save("fourier", small_model(network(WeightKind::tied), Structure::blocks(shapes),
+                                OperatorEnsemble::fourier));
+    save("convolution", untrained_model(network(WeightKind::tied),
+                                        Operator::convolution(9, 8, {1, 0.5F, -0.25F}, 0), 0.1));
     save("float", small_model(network(WeightKind::real), dense));
     save("layer", small_model(network(WeightKind::one_bit_layer, Activation::hard), dense));
     save("channel", small_model(network(WeightKind::one_bit_channel), dense));

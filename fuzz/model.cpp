@@ -12,7 +12,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
             fuzz::require(fuzz::finite(layer), "weights are finite");
         fuzz::require(fuzz::finite(model.theta), "thresholds are finite");
         fuzz::require(fuzz::finite(model.op.values()), "the operator is finite");
-        fuzz::require(model.weights.size() == model.spec.layers, "weights of every layer");
+        fuzz::require(model.weights.size() == (model.spec.tied() ? 0 : model.spec.layers),
+                      "weights of every layer");
         count_bits(model);
         link_share(model.spec, model.op.structure());
     });

@@ -21,7 +21,7 @@ struct SensingSpec {
     std::size_t blocks = 2;  ///< equal blocks on the diagonal of `blocks` and `repeated`
     OperatorEnsemble ensemble = OperatorEnsemble::gaussian;
     std::optional<std::size_t> ones_per_column;  ///< of binary_sparse; unless given, 8 or m
-    std::optional<Operator> given;  ///< instead of a drawn one
+    std::optional<Operator> given;               ///< instead of a drawn one
     bool on_signals = false;
 };
 

@@ -20,7 +20,8 @@ struct SyntheticSpec {
     /// {rows, cols} of each of the `blocks`; where given, m, n and repeat do not count.
     std::vector<std::pair<std::size_t, std::size_t>> blocks;
     double mask_density = 0.1;  ///< of `mask`: the share of links
-    /// binary_sparse is a mask of its own: `dense` is taken for one, and mask_density does not count.
+    /// binary_sparse is a mask of its own: `dense` is taken for one, and mask_density does not
+    /// count.
     OperatorEnsemble ensemble = OperatorEnsemble::gaussian;
     std::optional<std::size_t> ones_per_column;  ///< of binary_sparse; unless given, 8 or m
     SparsePrior prior;

@@ -14,6 +14,7 @@
 #include "core/escape.hpp"
 #include "core/numbers.hpp"
 #include "model/model_parameters.hpp"
+#include "model/operator_file.hpp"
 #include "pibinn/array.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/model.hpp"
@@ -58,9 +59,12 @@ std::string metadata_text(const Model& model) {
 
 std::string share_text(const Model& model) {
     const LinkShare share = link_share(model.spec, model.op.structure());
-    return fmt::format("{} links of {} dense weights, {:.3g} bits per dense weight\n",
+    const std::string op = model.spec.architecture == Architecture::unrolled
+                               ? fmt::format("operator: {}\n", storage_text(model.op))
+                               : "";
+    return fmt::format("{} links of {} dense weights, {:.3g} bits per dense weight\n{}",
                        grouped(share.links), grouped(share.dense_weights),
-                       share.bits_per_dense_weight);
+                       share.bits_per_dense_weight, op);
 }
 
 nlohmann::ordered_json share_json(const Model& model) {
@@ -95,6 +99,7 @@ void inspect_model(const std::string& file, const std::string& picture, const Co
     console.result({{"model", model_json(model)},
                     {"bits", bits_json(bits)},
                     {"structure", share_json(model)},
+                    {"operator_stored_as", storage_text(model.op)},
                     {"architecture", to_string(model.spec.architecture)},
                     {"m", model.op.rows()},
                     {"n", model.op.cols()},

@@ -15,10 +15,12 @@
 #include "core/folder.hpp"
 #include "core/numbers.hpp"
 #include "core/table.hpp"
+#include "model/operator_file.hpp"
 #include "pibinn/array.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/npy.hpp"
 #include "pibinn/structure_finder.hpp"
+#include "problem/near_sign.hpp"
 #include "study/model_json.hpp"
 
 namespace pibinn::cli {
@@ -55,20 +57,28 @@ Operator operator_on(MatrixView<const float> a, const StructureFinding& finding,
     return Operator::from_dense(reordered(a, order.rows, order.cols), fit.structure);
 }
 
-/// What networks on each of the structures would store.
-std::vector<BitCount> count_fits(const NetworkSpec& spec, MatrixView<const float> a,
-                                 const StructureFinding& finding) {
-    std::vector<BitCount> bits;
-    for (const StructureFit& fit : finding.fits)
-        bits.push_back(count_bits(spec, operator_on(a, finding, fit)));
-    return bits;
+/// What a network on one of the structures would store.
+struct Stored {
+    BitCount bits;
+    std::string entries;  ///< how those of the operator, in words
+    std::string warning;
+};
+
+std::vector<Stored> count_fits(const NetworkSpec& spec, MatrixView<const float> a,
+                               const StructureFinding& finding) {
+    std::vector<Stored> stored;
+    for (const StructureFit& fit : finding.fits) {
+        const Operator op = operator_on(a, finding, fit);
+        stored.push_back({count_bits(spec, op), storage_text(op), near_sign_warning(op)});
+    }
+    return stored;
 }
 
 /// The structure that stores the least in all; the earlier one where two store the same.
-std::size_t smallest(const std::vector<BitCount>& bits) {
-    const auto less = [](const BitCount& p, const BitCount& q) { return p.total < q.total; };
-    return static_cast<std::size_t>(std::min_element(bits.begin(), bits.end(), less) -
-                                    bits.begin());
+std::size_t smallest(const std::vector<Stored>& stored) {
+    const auto less = [](const Stored& p, const Stored& q) { return p.bits.total < q.bits.total; };
+    return static_cast<std::size_t>(std::min_element(stored.begin(), stored.end(), less) -
+                                    stored.begin());
 }
 
 bool equal_blocks(const Structure& s) {
@@ -105,13 +115,13 @@ std::string factor_text(double factor) {
 }
 
 std::string fits_table(const NetworkSpec& spec, const StructureFinding& finding,
-                       const std::vector<BitCount>& counts) {
+                       const std::vector<Stored>& stored) {
     Table table = Table::of({"structure", "links per layer", "bits (paper)", "bits in all",
                              "bits per dense weight", "times smaller"});
-    const auto dense = static_cast<double>(counts[0].total);
-    for (std::size_t f = 0; f < counts.size(); ++f) {
+    const auto dense = static_cast<double>(stored[0].bits.total);
+    for (std::size_t f = 0; f < stored.size(); ++f) {
         const StructureFit& fit = finding.fits[f];
-        const BitCount& bits = counts[f];
+        const BitCount& bits = stored[f].bits;
         table.add({fmt::format("{}{}", to_string(fit.structure.kind()),
                                fit.reordered ? ", reordered" : ""),
                    grouped(fit.structure.links()), grouped(bits.paper), grouped(bits.total),
@@ -193,12 +203,13 @@ std::string advice(const MatrixInspection& inspection, const StructureFit& fit) 
     return text;
 }
 
-ordered_json fit_json(const NetworkSpec& spec, const StructureFit& fit, const BitCount& bits) {
+ordered_json fit_json(const NetworkSpec& spec, const StructureFit& fit, const Stored& stored) {
     const Structure& s = fit.structure;
     ordered_json json{{"structure", to_string(s.kind())},
                       {"reordered", fit.reordered},
                       {"links_per_layer", s.links()},
-                      {"bits", study::bits_json(bits)},
+                      {"bits", study::bits_json(stored.bits)},
+                      {"operator_stored_as", stored.entries},
                       {"bits_per_dense_weight", link_share(spec, s).bits_per_dense_weight}};
     if (s.kind() == StructureKind::repeated) json["repeat"] = s.repeat();
     if (s.kind() == StructureKind::repeated || s.kind() == StructureKind::blocks) {
@@ -240,8 +251,8 @@ void inspect_matrix(const MatrixInspection& inspection, const Console& console) 
     clear_below(a, inspection.zero_below);
     const StructureFinding finding = find_in(inspection, a);
     const NetworkSpec spec = spec_of(inspection);
-    const std::vector<BitCount> bits = count_fits(spec, a, finding);
-    const std::size_t least = smallest(bits);
+    const std::vector<Stored> stored = count_fits(spec, a, finding);
+    const std::size_t least = smallest(stored);
     const StructureFit& best = finding.fits[least];
 
     std::string text =
@@ -250,15 +261,18 @@ void inspect_matrix(const MatrixInspection& inspection, const Console& console) 
     for (const StructureFit& fit : finding.fits)
         if (finding.fits.size() == 1 || fit.structure.kind() != StructureKind::dense)
             text += fmt::format("  {}\n", sentence(finding, fit));
+    text += fmt::format("  entries: {}: {} bits\n", stored[least].entries,
+                        grouped(stored[least].bits.op));
+    if (!stored[least].warning.empty()) text += fmt::format("  {}\n", stored[least].warning);
     text += fmt::format("\n{} one-bit layers would store\n{}", spec.layers,
-                        fits_table(spec, finding, bits));
+                        fits_table(spec, finding, stored));
     if (!inspection.picture.empty()) write_pattern(panels_of(a, finding, best), inspection.picture);
     if (!inspection.out.empty()) write_folder(inspection.out, a, finding, best);
     console.say(text + advice(inspection, best));
 
     ordered_json fits = ordered_json::array();
-    for (std::size_t f = 0; f < bits.size(); ++f)
-        fits.push_back(fit_json(spec, finding.fits[f], bits[f]));
+    for (std::size_t f = 0; f < stored.size(); ++f)
+        fits.push_back(fit_json(spec, finding.fits[f], stored[f]));
     console.result(
         {{"m", finding.m},
          {"n", finding.n},
@@ -266,7 +280,7 @@ void inspect_matrix(const MatrixInspection& inspection, const Console& console) 
          {"density", finding.density()},
          {"layers", spec.layers},
          {"structures", fits},
-         {"smallest", fit_json(spec, best, bits[least])},
+         {"smallest", fit_json(spec, best, stored[least])},
          {"config", config_lines(needs_own_file(inspection, best) || !inspection.out.empty()
                                      ? "A.npy"
                                      : inspection.file,

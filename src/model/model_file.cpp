@@ -33,15 +33,17 @@ void check_format(const SafeTensors& file) {
                    "a newer pibinn wrote it: update this one");
 }
 
-/// A model needs at least a bit per link: sizes that claim more than the file holds are lies.
-/// What they take as numbers in memory, and for recovering one row, is limited too.
+/// A model needs at least a bit per link, except of an operator that a formula makes: sizes that
+/// claim more than the file holds are lies. What they take as numbers in memory, and for recovering
+/// one row, is limited too.
 void check_claims(const std::string& where, const NetworkSpec& spec, const Structure& s,
-                  std::uint64_t file_bytes) {
+                  bool by_formula, std::uint64_t file_bytes) {
     const auto m = static_cast<double>(s.rows()), n = static_cast<double>(s.cols());
     const auto layers = static_cast<double>(spec.layers);
     const bool unrolled = spec.architecture == Architecture::unrolled;
     const auto operator_links = static_cast<double>(s.links());
-    const double links = spec.tied() ? operator_links
+    const double stored_entries = by_formula ? 0 : operator_links;
+    const double links = spec.tied() ? stored_entries
                          : unrolled  ? layers * operator_links
                                      : m * n + (layers - 1) * n * n;
     if (links > 8.0 * static_cast<double>(file_bytes))
@@ -51,10 +53,15 @@ void check_claims(const std::string& where, const NetworkSpec& spec, const Struc
     const auto blocks = static_cast<double>(s.parts().size());
     constexpr double packed_block = 256;  // of one layer, whose signs fill whole vectors
     require_claim(
-        sizeof(float) * (links + operator_links) + packed_block * blocks * (1 + layers),
+        sizeof(float) * (links + stored_entries) + packed_block * blocks * (1 + layers),
         claim_factor::models, file_bytes,
         fmt::format("{}: {} layers of {} links in {} block(s)", where, spec.layers, links, blocks),
         "use larger blocks, or fewer layers");
+    constexpr double operator_copies = 3;  // of the model, of its network, of tied weights
+    if (by_formula)
+        require_formula_claim(operator_copies * sizeof(float) * operator_links, file_bytes,
+                              fmt::format("{}: an operator of {} entries that a formula makes",
+                                          where, operator_links));
     constexpr double copies = 4;  // read, recovered, transformed and written
     require_claim(
         copies * sizeof(float) * (m + n), claim_factor::rows, file_bytes,
@@ -80,14 +87,14 @@ SignalDomain load_domain(const SafeTensors& file, std::size_t n, std::uint64_t f
 }  // namespace
 
 void require_storable(const NetworkSpec& spec, const Operator& op) {
-    check_claims("the model", spec, op.structure(), count_bits(spec, op).total / 8);
+    const bool by_formula = spec.architecture == Architecture::unrolled &&
+                            storage_of(op).form == OperatorStorage::Form::formula;
+    check_claims("the model", spec, op.structure(), by_formula, count_bits(spec, op).total / 8);
 }
 
 void Model::save(const std::filesystem::path& path) const {
     require_fitting(*this);
     require_storable(spec, op);
-    const Structure& s = op.structure();
-    const bool unrolled = spec.architecture == Architecture::unrolled;
     std::vector<Tensor> tensors;
 
     LinkCodes codes;
@@ -106,24 +113,17 @@ void Model::save(const std::filesystem::path& path) const {
         if (!values.empty()) tensors.push_back(flat(name, TensorType::f32, values));
     });
 
-    const StoredOperator stored(op);
-    if (unrolled) stored.add_to(tensors);
-    if (s.kind() == StructureKind::mask) {
-        tensors.push_back(make_tensor<std::uint32_t>("structure.offsets", TensorType::u32,
-                                                     {s.offsets().size()}, s.offsets()));
-        tensors.push_back(make_tensor<std::uint32_t>("structure.rows", TensorType::u32,
-                                                     {s.row_indices().size()}, s.row_indices()));
-    }
+    TensorMetadata header = metadata;
+    const StoredOperator stored(op, spec.architecture == Architecture::unrolled);
+    stored.add_to(tensors, header);
     const Matrix<float>& psi = domain.basis.matrix();
     if (psi.rows() > 0)
         tensors.push_back(
             make_tensor<float>("basis", TensorType::f32, {psi.rows(), psi.cols()}, psi.values()));
-    TensorMetadata header = metadata;
     if (!domain.plain()) header[kDomain] = domain_to_json(domain).dump();
     header["pibinn.format"] = std::to_string(kFormat);
     header["pibinn.version"] = version();
     header["pibinn.network"] = to_json(spec).dump();
-    header["pibinn.structure"] = structure_to_json(s).dump();
     write_safetensors(path, tensors, header);
 }
 
@@ -134,15 +134,8 @@ Model Model::load(const std::filesystem::path& path) {
     Model model;
     const auto [network, network_where] = metadata_json(file, "pibinn.network");
     model.spec = spec_from_json(network, network_where);
-    const auto [structure, structure_where] = metadata_json(file, "pibinn.structure");
-    AlignedBuffer<std::uint32_t> offsets;
-    AlignedBuffer<std::uint32_t> rows;
-    if (structure_kind(structure, structure_where) == StructureKind::mask) {
-        offsets = values_of<std::uint32_t>(file.at("structure.offsets", TensorType::u32));
-        rows = values_of<std::uint32_t>(file.at("structure.rows", TensorType::u32));
-    }
-    const Structure s = structure_from_json(structure, offsets, rows, structure_where);
-    check_claims(file.where, model.spec, s, content.size());
+    const Structure s = load_structure(file, content.size());
+    check_claims(file.where, model.spec, s, has_formula(file), content.size());
     model.op = model.spec.architecture == Architecture::unrolled
                    ? load_operator(file, s)
                    : Operator(s, AlignedBuffer<float>(s.links()));
@@ -177,8 +170,8 @@ Model Model::load(const std::filesystem::path& path) {
     }
     model.domain = load_domain(file, s.cols(), content.size());
     for (const auto& [key, value] : file.metadata)
-        if (key != "pibinn.format" && key != "pibinn.network" && key != "pibinn.structure" &&
-            key != kDomain)
+        if (key != "pibinn.format" && key != "pibinn.network" && key != kDomain &&
+            !is_operator_metadata(key))
             model.metadata[key] = value;
     return model;
 }

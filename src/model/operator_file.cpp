@@ -23,8 +23,36 @@ using Form = OperatorStorage::Form;
 constexpr const char* kStructure = "pibinn.structure";
 constexpr const char* kOperator = "pibinn.operator";
 
+/// The narrowest type of numbers up to this one.
+TensorType narrowest(std::size_t largest) {
+    return largest < 0x100 ? TensorType::u8 : largest < 0x10000 ? TensorType::u16 : TensorType::u32;
+}
+
+TensorType offset_type(const Structure& s) { return narrowest(s.links()); }
+TensorType row_type(const Structure& s) { return narrowest(s.rows() - 1); }
+
 std::size_t pattern_bits(const Structure& s) {
-    return 32 * (s.offsets().size() + s.row_indices().size());
+    return 8 * (width_of(offset_type(s)) * s.offsets().size() +
+                width_of(row_type(s)) * s.row_indices().size());
+}
+
+std::vector<std::uint8_t> narrow(std::span<const std::uint32_t> numbers, TensorType type) {
+    std::vector<std::uint8_t> bytes;
+    for (const std::uint32_t number : numbers)
+        for (std::size_t b = 0; b < width_of(type); ++b)
+            bytes.push_back(static_cast<std::uint8_t>(number >> (8 * b)));
+    return bytes;
+}
+
+/// Whole numbers of any of these types.
+AlignedBuffer<std::uint32_t> whole_numbers(const SafeTensors& file, const std::string& name) {
+    const Tensor* const found = file.find(name);
+    const auto widened = [](const auto& values) {
+        return AlignedBuffer<std::uint32_t>(values.begin(), values.end());
+    };
+    if (found && found->type == TensorType::u8) return widened(values_of<std::uint8_t>(*found));
+    if (found && found->type == TensorType::u16) return widened(values_of<std::uint16_t>(*found));
+    return values_of<std::uint32_t>(file.at(name, TensorType::u32));
 }
 
 bool has_signs(const OperatorFormula& formula) {
@@ -112,16 +140,15 @@ OperatorFormula load_taps(const SafeTensors& file, std::size_t parts) {
         fail_input(fmt::format("{}: tensor 'operator.bands' has {} numbers, expected {}",
                                file.where, bands.size(), 2 * parts),
                    kDamagedModel);
-    const std::size_t all =
-        file.at("operator.taps", TensorType::f32).bytes.size() / sizeof(float);
+    const std::size_t all = file.at("operator.taps", TensorType::f32).bytes.size() / sizeof(float);
     const auto taps = floats(file, "operator.taps", all);
     OperatorFormula formula{FormulaKind::convolution, {}};
     std::size_t begin = 0;
     for (std::size_t p = 0; p < parts; ++p) {
         const std::int32_t count = bands[2 * p + 1];
         if (count < 1 || static_cast<std::size_t>(count) > all - begin)
-            fail_input(fmt::format("{}: band {} has {} of the {} taps that are left", file.where,
-                                   p, count, all - begin),
+            fail_input(fmt::format("{}: band {} has {} of the {} taps that are left", file.where, p,
+                                   count, all - begin),
                        kDamagedModel);
         const auto own = taps.begin() + static_cast<std::ptrdiff_t>(begin);
         formula.parts.push_back({.taps = {own, own + count}, .first = bands[2 * p]});
@@ -150,9 +177,9 @@ Structure load_convolution_mask(const SafeTensors& file, std::size_t m, std::siz
     const BlockFormula& f = formula.parts[0];
     of_file(file, [&] { require_taps(f, m, n); });
     const double pattern = convolution_links(f, m, n) + static_cast<double>(n);
-    require_formula_claim(sizeof(std::uint32_t) * pattern, file_bytes,
-                          fmt::format("{}: the pattern of {} taps on {} x {}", file.where,
-                                      f.taps.size(), m, n));
+    require_formula_claim(
+        sizeof(std::uint32_t) * pattern, file_bytes,
+        fmt::format("{}: the pattern of {} taps on {} x {}", file.where, f.taps.size(), m, n));
     return of_file(file, [&] { return convolution_mask(f, m, n); });
 }
 
@@ -171,8 +198,8 @@ OperatorStorage storage_of(const Operator& op) {
     return by_formula < storage.bits ? OperatorStorage{Form::formula, by_formula} : storage;
 }
 
-std::string storage_text(const Operator& op, const OperatorStorage& storage) {
-    switch (storage.form) {
+std::string storage_text(const Operator& op) {
+    switch (storage_of(op).form) {
         case Form::signs:
             return "signs, one bit per entry";
         case Form::ones:
@@ -192,6 +219,12 @@ std::string storage_text(const Operator& op, const OperatorStorage& storage) {
 
 StoredOperator::StoredOperator(const Operator& op, bool entries)
     : op_(op), entries_(entries), storage_(storage_of(op)) {
+    const Structure& s = op.structure();
+    const bool by_formula = entries && storage_.form == Form::formula;
+    if (s.kind() == StructureKind::mask && !by_formula) {
+        pattern_offsets_ = narrow(s.offsets(), offset_type(s));
+        pattern_rows_ = narrow(s.row_indices(), row_type(s));
+    }
     if (!entries) return;
     const auto values = op.values();
     std::vector<bool> bits;
@@ -212,8 +245,8 @@ StoredOperator::StoredOperator(const Operator& op, bool entries)
                 scale_.push_back(f.scale);
             taps_.insert(taps_.end(), f.taps.begin(), f.taps.end());
         }
-        if (!taps) rows_ = pack_rows(formula, op.structure());
-        if (has_signs(formula)) signs_ = pack_column_signs(formula, op.structure());
+        if (!taps) rows_ = pack_rows(formula, s);
+        if (has_signs(formula)) signs_ = pack_column_signs(formula, s);
     }
     bits_ = pack_bits(bits);
 }
@@ -222,14 +255,15 @@ void StoredOperator::add_to(std::vector<Tensor>& tensors, TensorMetadata& metada
     const Structure& s = op_.structure();
     const Form form = storage_.form;
     metadata[kStructure] = structure_to_json(s).dump();
-    const bool formula = entries_ && form == Form::formula;
-    if (s.kind() == StructureKind::mask && !formula) {
-        tensors.push_back(make_tensor<std::uint32_t>("structure.offsets", TensorType::u32,
-                                                     {s.offsets().size()}, s.offsets()));
-        tensors.push_back(make_tensor<std::uint32_t>("structure.rows", TensorType::u32,
-                                                     {s.row_indices().size()}, s.row_indices()));
+    if (!pattern_rows_.empty()) {
+        tensors.push_back({"structure.offsets",
+                           offset_type(s),
+                           {s.offsets().size()},
+                           std::as_bytes(std::span(pattern_offsets_))});
+        tensors.push_back(
+            {"structure.rows", row_type(s), {s.links()}, std::as_bytes(std::span(pattern_rows_))});
     }
-    if (formula)
+    if (entries_ && form == Form::formula)
         metadata[kOperator] = nlohmann::json{{"formula", to_string(op_.formula()->kind)}}.dump();
     if (entries_ && form == Form::numbers)
         tensors.push_back(
@@ -256,8 +290,8 @@ Structure load_structure(const SafeTensors& file, std::uint64_t file_bytes) {
             const auto [m, n] = structure_sides(object, where);
             return load_convolution_mask(file, m, n, file_bytes);
         }
-        offsets = values_of<std::uint32_t>(file.at("structure.offsets", TensorType::u32));
-        rows = values_of<std::uint32_t>(file.at("structure.rows", TensorType::u32));
+        offsets = whole_numbers(file, "structure.offsets");
+        rows = whole_numbers(file, "structure.rows");
     }
     return structure_from_json(object, offsets, rows, where);
 }

@@ -23,8 +23,8 @@ struct OperatorStorage {
 };
 
 OperatorStorage storage_of(const Operator& op);
-/// The same in words: "signs, one bit per entry".
-std::string storage_text(const Operator& op, const OperatorStorage& storage);
+/// The form in words: "signs, one bit per entry".
+std::string storage_text(const Operator& op);
 
 /// What a model file holds of structure and operator (docs/file-format.md).
 class StoredOperator {
@@ -40,6 +40,7 @@ private:
     bool entries_;
     OperatorStorage storage_;
     std::vector<std::uint8_t> bits_, rows_, signs_;
+    std::vector<std::uint8_t> pattern_offsets_, pattern_rows_;  ///< numbers, as narrow as they fit
     std::vector<float> scale_, taps_;
     std::vector<std::int32_t> bands_;
 };

@@ -18,16 +18,16 @@ constexpr std::uint64_t kLargestSide = std::uint64_t{1} << 31;
 
 json to_json(const NetworkSpec& spec) {
     json j = {{"architecture", to_string(spec.architecture)},
-            {"layers", spec.layers},
-            {"activation", to_string(spec.activation)},
-            {"weights", to_string(spec.weights)},
-            {"update", to_string(spec.update)},
-            {"threshold", spec.update.residual_threshold ? "residual" : "fixed"},
-            {"momentum", spec.update.momentum},
-            {"onsager", spec.update.onsager},
-            {"step", spec.update.step},
-            {"delta", spec.delta},
-            {"polish", spec.polish}};
+              {"layers", spec.layers},
+              {"activation", to_string(spec.activation)},
+              {"weights", to_string(spec.weights)},
+              {"update", to_string(spec.update)},
+              {"threshold", spec.update.residual_threshold ? "residual" : "fixed"},
+              {"momentum", spec.update.momentum},
+              {"onsager", spec.update.onsager},
+              {"step", spec.update.step},
+              {"delta", spec.delta},
+              {"polish", spec.polish}};
     if (spec.has_gains()) j["pieces"] = spec.pieces;
     return j;
 }

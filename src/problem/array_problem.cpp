@@ -6,6 +6,7 @@
 #include "pibinn/problem.hpp"
 #include "pibinn/real_problem.hpp"
 #include "problem/find_invariance.hpp"
+#include "problem/near_sign.hpp"
 
 namespace pibinn {
 
@@ -104,6 +105,7 @@ Problem Problem::from_arrays(const ArrayProblem& arrays, ThreadPool& pool) {
     }
     Problem problem;
     problem.op = arrays.op;
+    warn_of_entries(problem);
     problem.noise_std = arrays.noise_std;
     problem.snr_db = arrays.snr_db;
     problem.given_measurements = measured;

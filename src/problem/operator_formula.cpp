@@ -158,8 +158,8 @@ void require_formula(const OperatorFormula& formula, const Structure& s) {
     for (std::size_t p = 0; p < formula.parts.size(); ++p) {
         const BlockFormula& f = formula.parts[p];
         const Block& b = s.parts()[p];
-        const std::string mistake =
-            rules.transform_rows ? transform_mistake(rules, f, b) : convolution_mistake(f, b.rows, b.cols);
+        const std::string mistake = rules.transform_rows ? transform_mistake(rules, f, b)
+                                                         : convolution_mistake(f, b.rows, b.cols);
         if (!mistake.empty()) fail_formula(formula.kind, p, mistake);
         if (!b.full() && convolution_mask(f, b.rows, b.cols) != s)
             fail_formula(formula.kind, p, "its taps have another pattern than the mask");
@@ -238,7 +238,9 @@ Structure convolution_mask(const BlockFormula& f, std::size_t m, std::size_t n) 
 bool formula_is_faster(const OperatorFormula& formula, const Structure& s) {
     const FormulaRules& rules = rules_of(formula.kind);
     for (std::size_t p = 0; p < formula.parts.size(); ++p)
-        if (!rules.faster(formula.parts[p], s.parts()[p].rows, s.parts()[p].cols)) return false;
+        if (const Block& b = s.parts()[p];
+            b.full() && !rules.faster(formula.parts[p], b.rows, b.cols))
+            return false;
     return true;
 }
 

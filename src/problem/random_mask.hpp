@@ -12,9 +12,9 @@ namespace pibinn {
 /// stream (seed, mask, j), row i from (seed, mask, n + i).
 Structure random_mask(std::size_t m, std::size_t n, double density, std::uint64_t seed);
 
-/// Every column has `ones` links at different random rows; 8, or m where that is less, unless given.
-/// Where a row would be left without any, a random column moves one of its own there. Drawn from
-/// the same streams.
+/// Every column has `ones` links at different random rows; 8, or m where that is less, unless
+/// given. Where a row would be left without any, a random column moves one of its own there. Drawn
+/// from the same streams.
 Structure random_columns(std::size_t m, std::size_t n, std::optional<std::size_t> ones,
                          std::uint64_t seed);
 

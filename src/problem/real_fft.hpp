@@ -19,11 +19,17 @@ public:
     std::span<std::complex<double>> spectrum() { return spectrum_; }
     /// spectrum()[f] = sum_j x_j exp(-2 pi i f j / n).
     void forward(std::span<const double> x) {
-        fft_.fwd(spectrum_.data(), x.data(), static_cast<Eigen::Index>(n_));
+        if (n_ == 1)  // of which Eigen's transform knows nothing
+            spectrum_[0] = x[0];
+        else
+            fft_.fwd(spectrum_.data(), x.data(), static_cast<Eigen::Index>(n_));
     }
     /// The numbers of this spectrum.
     void inverse(std::span<double> x) {
-        fft_.inv(x.data(), spectrum_.data(), static_cast<Eigen::Index>(n_));
+        if (n_ == 1)
+            x[0] = spectrum_[0].real();
+        else
+            fft_.inv(x.data(), spectrum_.data(), static_cast<Eigen::Index>(n_));
     }
 
 private:

@@ -7,6 +7,7 @@
 
 #include "core/names.hpp"
 #include "pibinn/error.hpp"
+#include "problem/near_sign.hpp"
 #include "problem/random_mask.hpp"
 
 namespace pibinn {
@@ -108,7 +109,10 @@ Problem make_real(const RealSignals& signals, SignalDomain domain, const Sensing
     problem.domain = std::move(domain);
     problem.sparse = false;
     problem.snr_db = signals.snr_db;
-    if (!sensing.given) problem.column_norm = 1;
+    if (!sensing.given)
+        problem.column_norm = 1;
+    else
+        warn_of_entries(problem);
     require_some_signals(problem, signals.where);
     measure_sets(problem, seed, pool);
     return problem;

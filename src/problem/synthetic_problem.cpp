@@ -1,5 +1,6 @@
 #include "pibinn/synthetic_problem.hpp"
 
+#include "problem/near_sign.hpp"
 #include "problem/random_mask.hpp"
 
 namespace pibinn {
@@ -41,6 +42,7 @@ Problem make_synthetic(const SyntheticSpec& spec, Operator op, std::uint64_t see
                        ThreadPool& pool) {
     Problem problem;
     problem.op = std::move(op);
+    warn_of_entries(problem);
     problem.noise_std = spec.noise_std;
     problem.snr_db = spec.snr_db;
     problem.signal_size = 1;

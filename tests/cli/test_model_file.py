@@ -181,7 +181,7 @@ def test_a_model_of_a_newer_format_says_so(work):
 
 
 def test_a_mask_with_a_lying_pattern_is_refused(tmp_path):
-    np.save(tmp_path / "A.npy", np.eye(4, 6) + np.eye(4, 6, 2))
+    np.save(tmp_path / "A.npy", (np.eye(4, 6) + np.eye(4, 6, 2)) * np.arange(1, 7))
     succeed("init", "--set", "problem.operator=A.npy", "--set", "problem.structure=mask", "--set",
             "model.layers=2", "--out", MODEL, cwd=tmp_path)
     tensors = load_file(tmp_path / MODEL)
@@ -191,6 +191,7 @@ def test_a_mask_with_a_lying_pattern_is_refused(tmp_path):
                             ("structure.offsets", 1, 2 ** 31), ("structure.offsets", 0, 1),
                             ("structure.offsets", 6, 7), ("structure.offsets", 2, 0)]:
         damaged = {n: t.copy() for n, t in tensors.items()}
+        damaged[name] = damaged[name].astype("u4")
         damaged[name][at] = value
         save_file(damaged, tmp_path / "bad.safetensors", metadata)
         refuse("inspect", "bad.safetensors", cwd=tmp_path)

@@ -13,6 +13,7 @@ LISTS = {
     "activation": ("include/pibinn/activation.hpp", "PIBINN_ACTIVATIONS",
                    "src/algebra/activations/{}-inl.hpp"),
     "basis": ("include/pibinn/basis.hpp", "PIBINN_BASES", "src/problem/bases/{}.cpp"),
+    "formula": ("include/pibinn/operator_formula.hpp", "PIBINN_FORMULAS", "src/problem/formulas/{}.cpp"),
     "array format": ("src/data/array_format.hpp", "PIBINN_ARRAY_FORMATS", "src/data/formats/{}.cpp"),
     "verb": ("src/cli/verbs.hpp", "PIBINN_VERBS", "src/cli/{}.cpp"),
 }
@@ -22,6 +23,7 @@ EXPECTED = {
     "weight kind": ["float", "one_bit", "one_bit_layer", "one_bit_channel", "ternary"],
     "activation": ["soft", "hard", "relu"],
     "basis": ["identity", "dct", "dct2", "matrix"],
+    "formula": ["hadamard", "dct", "fourier", "convolution"],
     "array format": ["npy", "npz", "mat", "csv"],
     "verb": ["demo", "config", "sample", "init", "train", "compare", "eval", "recover",
              "recover_image", "solve", "certify", "inspect", "export"],

@@ -176,7 +176,8 @@ TEST(Operator, SquaredNormIsThatOfTheDecomposition) {
 }
 
 TEST(OperatorEnsemble, IsNamedAsInTheConfiguration) {
-    for (const char* name : {"gaussian", "rademacher"})
+    for (const char* name :
+         {"gaussian", "rademacher", "hadamard", "bernoulli", "binary-sparse", "dct", "fourier"})
         EXPECT_EQ(to_string(parse_operator_ensemble(name)), name);
     EXPECT_EQ(refusal([] { parse_operator_ensemble("gausian"); }), "unknown operator 'gausian'");
 }

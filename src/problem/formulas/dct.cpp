@@ -75,14 +75,17 @@ void fill(const BlockFormula& f, std::size_t m, std::size_t n, std::span<float> 
     }
 }
 
+/// Measured in batches of 256 on one thread (Xeon, AVX-512), times faster than the product of all
+/// entries by OpenBLAS: 0.7 for 128 x 256, 1.7 for 250 x 500, 3 for 512 x 1024, 6 for 1024 x 2048.
+bool faster(const BlockFormula&, std::size_t m, std::size_t n) { return m * n > 11 * fft_work(n); }
+
 }  // namespace
 
 extern const FormulaRules dct_formula;
 const FormulaRules dct_formula{.name = "dct",
                                .transform_rows = [](std::size_t n) { return n; },
                                .fill = fill,
-                               .faster = [](const BlockFormula&, std::size_t m,
-                                            std::size_t n) { return m * n > 10 * fft_work(n); },
+                               .faster = faster,
                                .product = [](const BlockFormula& f, std::size_t,
                                              std::size_t n) -> std::unique_ptr<FormulaProduct> {
                                    return std::make_unique<DctProduct>(f, n);

