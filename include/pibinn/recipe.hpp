@@ -119,6 +119,8 @@ struct Recipe {
     /// Share of the training rows, its last ones, that are kept out of training; each stage then
     /// ends with the parameters of the epoch that recovered these best. 0 trains on all rows.
     double validation = 0;
+    /// Ends with polish (NetworkSpec::polish) where the training signals gain 1 dB by it.
+    bool choose_polish = false;
 
     /// Throws a usage error for orders and numbers that make no sense for this network.
     void validate(const NetworkSpec& spec) const;

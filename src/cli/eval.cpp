@@ -27,6 +27,7 @@ std::string report(const Metrics& metrics, const RecoveryTime& time) {
     table.add({"nmse (mean of ratios)", fmt::format("{:.2f} dB", metrics.nmse_db)});
     table.add({"energy nmse", fmt::format("{:.2f} dB", metrics.energy_nmse_db)});
     table.add({"median nmse", fmt::format("{:.2f} dB", metrics.median_nmse_db)});
+    table.add({"signals exact to 1e-6", fmt::format("{:.1f} %", 100 * metrics.exact_share)});
     table.add({"support F1", fmt::format("{:.4f}", metrics.support_f1)});
     table.add({"signals", grouped(metrics.signals)});
     table.add({"zero signals skipped", grouped(metrics.skipped_zero_signals)});
@@ -105,6 +106,7 @@ void run_eval(const Arguments& arguments) {
     console.result({{"nmse_db", metrics.nmse_db},
                     {"energy_nmse_db", metrics.energy_nmse_db},
                     {"median_nmse_db", metrics.median_nmse_db},
+                    {"exact_share", metrics.exact_share},
                     {"support_f1", metrics.support_f1},
                     {"signals", metrics.signals},
                     {"skipped_zero_signals", metrics.skipped_zero_signals},

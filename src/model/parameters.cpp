@@ -14,7 +14,7 @@ ParameterLayout::ParameterLayout(const NetworkSpec& spec, const Structure& struc
                        Structure::dense(structure.cols(), structure.cols())};
     for (std::size_t k = 1; k <= spec.layers; ++k) {
         weights_.push_back(size_);
-        add("weights." + std::to_string(k), spec.tied() ? 0 : this->structure(k).links());
+        if (!spec.tied()) add("weights." + std::to_string(k), this->structure(k).links());
     }
     weights_.push_back(size_);
     const auto add_per_layer = [&](const std::string& name, std::size_t each) {

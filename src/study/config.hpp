@@ -44,6 +44,7 @@ struct Config {
     /// model.structure = "dense": the network ignores the problem's structure and has every link of
     /// the whole matrix.
     bool dense_network = false;
+    bool own_polish = false;  ///< model.polish is set; otherwise the recipe chooses
     std::uint64_t seed = 1;
 };
 

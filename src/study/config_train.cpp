@@ -255,6 +255,7 @@ TrainConfig read_train_config(const ConfigDocument& document, Config& whole, boo
          }),
          false);
     config.recipe = recipe_for(traits_of(whole.problem), spec, name);
+    if (whole.own_polish) config.recipe.choose_polish = false;
     read(recipe_key([](const Value&) {}), true);
     document.read_each("train", "stage", [&](const Value& v) {
         if (v.node().is_array())

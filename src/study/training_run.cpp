@@ -188,6 +188,8 @@ ordered_json summary_json(const TrainingRun& run, const std::vector<SeedRun>& se
         {"test_energy_nmse_db", test_energy.mean},
         {"test_median_nmse_db",
          over_seeds(seeds, [](const SeedRun& s) { return s.result.test.median_nmse_db; }).mean},
+        {"test_exact_share",
+         over_seeds(seeds, [](const SeedRun& s) { return s.result.test.exact_share; }).mean},
         {"skipped_zero_signals", first.result.test.skipped_zero_signals},
         {"std", {{"train_nmse_db", train_nmse.deviation}, {"test_nmse_db", test_nmse.deviation}}},
         {"scale", model.scale()},

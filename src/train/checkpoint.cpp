@@ -117,6 +117,7 @@ std::string training_identity(const TrainJob& job) {
                 {"augment", to_string(job.recipe.augment)},
                 {"batch", job.recipe.batch},
                 {"start", to_string(job.recipe.start)},
+                {"choose_polish", job.recipe.choose_polish},
                 {"theta", job.recipe.theta},
                 {"ramp", job.recipe.ramp},
                 {"validation", job.recipe.validation},

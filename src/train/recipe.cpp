@@ -122,8 +122,12 @@ Recipe default_recipe(const NetworkSpec& spec) {
     recipe.augment = Augment::fresh;
     if (spec.update.residual_threshold && spec.update.onsager && (spec.tied() || spec.has_gains()))
         recipe.start = Start::amp;
+    // Errors of networks with a learned shrink fall by many orders of magnitude while they train.
+    if (recipe.start == Start::amp) recipe.loss = LossKind::log;
+    // Networks that the theory covers stay what a certificate speaks of.
+    recipe.choose_polish = spec.polish == 0 && spec.architecture == Architecture::unrolled &&
+                           rules_of(spec.activation).bound == ContractionBound::none;
     if (spec.tied()) {
-        recipe.loss = LossKind::log;
         recipe.stages = {tune_stage(spec)};
         return recipe;
     }

@@ -16,7 +16,7 @@
 #include "model/storable.hpp"
 #include "pibinn/error.hpp"
 #include "train/checkpoint.hpp"
-#include "train/cut.hpp"
+#include "train/polish_choice.hpp"
 #include "train/trainer.hpp"
 
 namespace pibinn {
@@ -191,6 +191,7 @@ TrainResult train(const TrainJob& asked, ThreadPool& pool, const ProgressSink& p
         if (stage.alpha > 0) result.alpha_asked = stage.alpha;
     result.alpha_reached = trainer.alpha();
     choose_cut(problem.train, result.model, pool);
+    if (job.recipe.choose_polish) choose_polish(problem.train, result.model, pool);
     result.train = score(result.model, problem.train, pool, result.train_nmse_db_per_layer);
     result.test = score(result.model, problem.test, pool, result.test_nmse_db_per_layer);
     require_finite(result);

@@ -54,6 +54,9 @@ TEST(Activations, VectorsAndNumbersFollowOneFormula) {
     std::vector<std::uint32_t> indices(stride + cpu::kPad), starts(2);
     std::vector<std::uint8_t> signs(cpu::sign_bytes(stride) + 8);
     const float tau = 1.125F;  // some |z| are equal to it
+    const float thresholds[] = {1.0F, 0.5F, 3.0F}, gains[] = {0.7F, 0.0F, -0.4F};
+    const float scaled[] = {1.125F, 0.5625F, 3.375F};
+    float slopes = 0;
     for (const Activation activation : activations())
         for (const float softening : {0.0F, 0.5F}) {
             cpu::threshold_rows({.rows = 1,
@@ -65,23 +68,29 @@ TEST(Activations, VectorsAndNumbersFollowOneFormula) {
                                  .x1 = nullptr,
                                  .x2 = nullptr,
                                  .q = q.data(),
+                                 .step = 1,
                                  .tau = &tau,
+                                 .pieces = {3, thresholds, gains},
                                  .x = x.data(),
+                                 .slopes = &slopes,
                                  .indices = indices.data(),
                                  .starts = starts.data(),
                                  .signs = signs.data(),
                                  .softening = softening,
                                  .z = nullptr});
+            const ActivationNumbers<float> numbers{tau, softening, 3, scaled, gains};
             std::size_t alive = 0;
+            float slope = 0;
             for (std::size_t j = 0; j < stride; ++j) {
-                const float expected = with_activation(activation, [&](auto constant) {
-                    return ActivationOf<constant()>::apply(
-                        -q[j], ActivationNumbers<float>{tau, softening});
-                });
-                EXPECT_EQ(x[j], expected) << to_string(activation) << " of " << -q[j];
-                alive += expected != 0;
+                const float expected = activate(activation, -q[j], numbers);
+                EXPECT_FLOAT_EQ(x[j], expected) << to_string(activation) << " of " << -q[j];
+                // A gradient passes through the zeros of a gain of 0.
+                alive += activation == Activation::piecewise ? std::abs(q[j]) > scaled[1]
+                                                             : expected != 0;
+                slope += onsager_slope(activation, -q[j], expected, numbers);
             }
             EXPECT_EQ(starts[1], alive);
+            EXPECT_FLOAT_EQ(slopes, slope) << to_string(activation);
         }
 }
 

@@ -50,6 +50,9 @@ inline ParameterStore some_parameters(const Network& network, const Operator& op
                    (spec.architecture == Architecture::unrolled ? 0.3F * op.values()[l] : 0.0F);
     }
     for (float& v : latent.theta()) v = static_cast<float>(0.05 + 0.1 * stream.uniform());
+    for (float& v : latent.gain()) v = static_cast<float>(1.5 * stream.uniform() - 0.3);
+    for (float& v : latent.step())
+        v = static_cast<float>((spec.tied() ? 0.3 : 0.8) + 0.2 * stream.uniform());
     for (float& v : latent.beta()) v = static_cast<float>(0.2 + 0.3 * stream.uniform());
     for (float& v : latent.omega()) v = static_cast<float>(0.3 * stream.uniform());
     for (float& v : latent.scale()) v = 0.11F;

@@ -23,15 +23,17 @@ struct Case {
     Update update = Update::accelerated();
     Architecture architecture = Architecture::unrolled;
     double delta = 1.0;
+    std::size_t pieces = 4;
 };
 
 std::string name_of_case(const ::testing::TestParamInfo<Case>& info) {
     const Case& c = info.param;
     std::string name =
-        fmt::format("{}_{}_{}_{}{}{}_{}_{}", to_string(c.structure), to_string(c.weights),
-                    to_string(c.activation), c.update.residual_threshold ? "r" : "",
+        fmt::format("{}_{}_{}{}_{}{}{}{}_{}_{}", to_string(c.structure), to_string(c.weights),
+                    to_string(c.activation), c.pieces, c.update.residual_threshold ? "r" : "",
                     c.update.momentum ? "m" : "", c.update.onsager ? "o" : "",
-                    to_string(c.architecture), static_cast<int>(100 * c.delta));
+                    c.update.step ? "s" : "", to_string(c.architecture),
+                    static_cast<int>(100 * c.delta));
     for (char& ch : name)
         if (ch == '-') ch = '_';
     return name;
@@ -46,9 +48,26 @@ std::vector<Case> all_cases() {
             cases.push_back({structure, weights});
             cases.push_back({structure, weights, Activation::soft, Update::plain()});
         }
-    for (int bits = 1; bits < 7; ++bits)
-        cases.push_back({StructureKind::dense, WeightKind::real, Activation::soft,
-                         Update{(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0}});
+    for (int bits = 1; bits < 15; ++bits)
+        cases.push_back(
+            {StructureKind::dense, WeightKind::real, Activation::soft,
+             Update{(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0, (bits & 8) != 0}});
+    Update step_alone;
+    step_alone.step = true;
+    for (auto structure : {StructureKind::dense, StructureKind::repeated, StructureKind::blocks,
+                           StructureKind::mask}) {
+        for (auto weights : {WeightKind::tied, WeightKind::one_bit})
+            cases.push_back({structure, weights, Activation::piecewise});
+        cases.push_back({structure, WeightKind::tied});
+        cases.push_back({structure, WeightKind::tied, Activation::soft, step_alone});
+    }
+    for (const std::size_t pieces : {1, 2, 7})
+        cases.push_back({StructureKind::dense, WeightKind::tied, Activation::piecewise,
+                         Update::accelerated(), Architecture::unrolled, 0.9, pieces});
+    cases.push_back({StructureKind::dense, WeightKind::tied, Activation::piecewise, step_alone});
+    cases.push_back({StructureKind::dense, WeightKind::tied, Activation::hard});
+    cases.push_back({StructureKind::dense, WeightKind::real, Activation::piecewise,
+                     Update{true, false, true, false}});
     for (auto structure : {StructureKind::dense, StructureKind::mask}) {
         cases.push_back({structure, WeightKind::one_bit, Activation::hard, Update::plain()});
         cases.push_back({structure, WeightKind::one_bit, Activation::hard, Update::accelerated()});
@@ -76,6 +95,7 @@ protected:
         spec_.weights = c.weights;
         spec_.update = c.update;
         spec_.delta = c.delta;
+        spec_.pieces = c.pieces;
         network_ = make_network(spec_, op_, *backend_);
     }
 

@@ -143,10 +143,10 @@ private:
         ++operations;
     }
     static LayerParameters moved(Visit& v, const LayerParameters& n) {
-        return {v(n.weights), v(n.theta), v(n.beta), v(n.omega)};
+        return {v(n.weights), v(n.theta), v(n.gain), v(n.step), v(n.beta), v(n.omega)};
     }
     static LayerGradients moved(Visit& v, const LayerGradients& n) {
-        return {v(n.weights), v(n.theta), v(n.beta), v(n.omega)};
+        return {v(n.weights), v(n.theta), v(n.gain), v(n.step), v(n.beta), v(n.omega)};
     }
 
     /// Passes run in one thread here, so that the count of operations needs no lock.
