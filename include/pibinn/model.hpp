@@ -62,17 +62,18 @@ struct BitCount {
     std::size_t thresholds = 0;  ///< and the gains of `piecewise`
     std::size_t momentum = 0;    ///< beta and omega
     std::size_t scales = 0;      ///< and steps, and the cut of `polish`
-    std::size_t op = 0;  ///< the operator: 32 bits per entry (1 if it is +-c), a mask's pattern too
-    std::size_t paper = 0;  ///< the paper's accounting: weights and thresholds
-    std::size_t total = 0;  ///< what must really be stored
+    std::size_t op = 0;          ///< the operator, as operator_bits counts it
+    std::size_t paper = 0;       ///< the paper's accounting: weights and thresholds
+    std::size_t total = 0;       ///< what must really be stored
 };
 
 BitCount count_bits(const Model& model);
 /// Of a network that need not be there yet.
 BitCount count_bits(const NetworkSpec& spec, const Operator& op);
 
-/// Bits of an operator: 32 per entry, or one per entry and a scale where all have one magnitude;
-/// and the pattern of a mask.
+/// Bits of an operator in the model file, which takes the form of the fewest: 32 per entry, one per
+/// entry and a scale where all are +-c or 0 and c, both with the pattern of a mask; or the numbers
+/// of its formula.
 std::size_t operator_bits(const Operator& op);
 
 /// What the structure spares: the weights that stay beside those of the same layers without it.

@@ -21,7 +21,6 @@ struct StructureFinding {
     std::size_t m = 0;
     std::size_t n = 0;
     std::size_t nonzeros = 0;
-    bool one_magnitude = false;  ///< every non-zero entry is +c or -c
     /// Every structure that holds, `dense` first. One that needs the order below comes only where
     /// it shows more blocks than the given order does.
     std::vector<StructureFit> fits;
@@ -31,8 +30,6 @@ struct StructureFinding {
     std::vector<std::uint32_t> cols;
 
     double density() const;
-    /// An operator on this structure has no entry but +c and -c, so that a bit stores it.
-    bool is_sign(const Structure& structure) const;
 };
 
 /// Looks for blocks on the diagonal (as given, and as the connected components of rows and columns

@@ -47,7 +47,6 @@ struct Scan {
     explicit Scan(MatrixView<const float> a)
         : components(a.cols), first(a.rows), last(a.rows), per_column(a.cols) {
         const auto n = static_cast<std::uint32_t>(a.cols);
-        float magnitude = 0;
         for (std::size_t i = 0; i < a.rows; ++i) {
             const auto row = a.row(i);
             first[i] = n;
@@ -59,8 +58,6 @@ struct Scan {
                     components.join(first[i], j);
                 last[i] = j;
                 ++per_column[j];
-                if (magnitude == 0) magnitude = std::abs(row[j]);
-                one_magnitude = one_magnitude && std::abs(row[j]) == magnitude;
             }
         }
     }
@@ -68,7 +65,6 @@ struct Scan {
     Components components;
     Order first, last;  ///< the first and the last non-zero column of each row
     Order per_column;   ///< non-zero entries
-    bool one_magnitude = true;
 };
 
 /// Refuses empty rows or columns and names the first few.
@@ -213,10 +209,6 @@ double StructureFinding::density() const {
     return static_cast<double>(nonzeros) / (static_cast<double>(m) * static_cast<double>(n));
 }
 
-bool StructureFinding::is_sign(const Structure& structure) const {
-    return one_magnitude && structure.links() * structure.repeat() == nonzeros;
-}
-
 StructureFinding find_structure(MatrixView<const float> a) {
     StructureFinding finding;
     finding.m = a.rows;
@@ -224,7 +216,6 @@ StructureFinding find_structure(MatrixView<const float> a) {
     finding.fits.push_back({Structure::dense(a.rows, a.cols), false});
     Scan scan(a);
     refuse_empty(scan);
-    finding.one_magnitude = scan.one_magnitude;
     for (const std::uint32_t count : scan.per_column) finding.nonzeros += count;
 
     finding.rows = given_order(a.rows);
