@@ -106,6 +106,12 @@ void make_models(const std::filesystem::path& f) {
                                 OperatorEnsemble::fourier));
     save("convolution", untrained_model(network(WeightKind::tied),
                                         Operator::convolution(9, 8, {1, 0.5F, -0.25F}, 0), 0.1));
+    NetworkSpec shrink = network(WeightKind::one_bit, Activation::piecewise);
+    shrink.pieces = 2;
+    shrink.polish = 3;
+    save("piecewise", small_model(shrink, dense));
+    shrink.weights = WeightKind::tied;
+    save("tied", small_model(shrink, dense, OperatorEnsemble::rademacher));
     save("float", small_model(network(WeightKind::real), dense));
     save("layer", small_model(network(WeightKind::one_bit_layer, Activation::hard), dense));
     save("channel", small_model(network(WeightKind::one_bit_channel), dense));

@@ -260,12 +260,7 @@ std::vector<ConfigKey> ModelReader::keys() {
          "a step per layer of the accelerated update, which tied weights always have",
          [&](const Value& v) { switch_part(v, spec.update.step, v.flag()); }},
         {"pieces", "4", "", "of activation \"piecewise\": thresholds and gains per layer",
-         [&](const Value& v) {
-             spec.pieces = v.whole(1, kMostPieces);
-             if (!spec.has_gains())
-                 v.fail(fmt::format("activation '{}' has no pieces", to_string(spec.activation)),
-                        "set model.activation = \"piecewise\"");
-         }},
+         [&](const Value& v) { spec.pieces = v.whole(1, kMostPieces); }},
         {"polish", "", "6",
          "conjugate-gradient steps on the support of the last layer, after it; 0 for none; by "
          "default 6 for learned shrinks where training signals gain 1 dB by them",

@@ -17,7 +17,7 @@ TEST(Activations, EveryActivationIsRegisteredUnderItsName) {
         names.emplace(to_string(activation));
         EXPECT_EQ(parse_activation(to_string(activation)), activation);
     }
-    EXPECT_EQ(names, (std::set<std::string>{"soft", "hard", "relu"}));
+    EXPECT_EQ(names, (std::set<std::string>{"soft", "hard", "relu", "piecewise"}));
 }
 
 TEST(Activations, RulesSayHowThresholdsLearnAndWhatTheTheoryKnows) {
@@ -33,6 +33,23 @@ TEST(Activations, RulesSayHowThresholdsLearnAndWhatTheTheoryKnows) {
     EXPECT_FALSE(relu.has_threshold());
     EXPECT_EQ(relu.learning, ThresholdLearning::none);
     EXPECT_EQ(relu.bound, ContractionBound::none);
+    const ActivationRules& piecewise = rules_of(Activation::piecewise);
+    EXPECT_EQ(piecewise.thresholds, ActivationRules::Thresholds::pieces);
+    EXPECT_EQ(piecewise.learning, ThresholdLearning::always);
+    EXPECT_EQ(piecewise.bound, ContractionBound::none);
+}
+
+TEST(Activations, ALearnedShrinkAddsUpItsPieces) {
+    const double thresholds[] = {1.0, 3.0}, gains[] = {0.5, 0.25};
+    const ActivationNumbers<double> numbers{0, 0, 2, thresholds, gains};
+    const auto shrink = [&](double z) { return activate(Activation::piecewise, z, numbers); };
+    EXPECT_EQ(shrink(0.5), 0.0);
+    EXPECT_EQ(shrink(2.0), 0.5);
+    EXPECT_EQ(shrink(-2.0), -0.5);
+    EXPECT_EQ(shrink(5.0), 2.5);
+    EXPECT_EQ(onsager_slope(Activation::piecewise, -5.0, -2.5, numbers), 0.75);
+    EXPECT_EQ(onsager_slope(Activation::piecewise, 2.0, 0.5, numbers), 0.5);
+    EXPECT_EQ(onsager_slope(Activation::soft, 2.0, 0.5, numbers), 1.0);
 }
 
 TEST(Activations, FormulasAreThoseOfTheirDefinition) {

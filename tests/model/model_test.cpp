@@ -83,8 +83,7 @@ TEST_F(ModelFile, CarriesWhatItsSignalsAre) {
 TEST_F(ModelFile, RoundTripsEveryStructureAndKindToTheBit) {
     for (auto structure : {StructureKind::dense, StructureKind::repeated, StructureKind::blocks,
                            StructureKind::mask})
-        for (auto weights : {WeightKind::real, WeightKind::one_bit, WeightKind::one_bit_layer,
-                             WeightKind::one_bit_channel, WeightKind::ternary})
+        for (const WeightKind weights : weight_kinds())
             for (auto ensemble : {OperatorEnsemble::gaussian, OperatorEnsemble::rademacher})
                 for (const Update& update : {Update::plain(), Update::accelerated()}) {
                     if (structure == StructureKind::mask &&
@@ -94,7 +93,13 @@ TEST_F(ModelFile, RoundTripsEveryStructureAndKindToTheBit) {
                     spec.layers = 3;
                     spec.weights = weights;
                     spec.update = update;
+                    spec.update.step |= spec.tied();
                     spec.delta = 0.9;
+                    if (!update.is_plain()) {
+                        spec.activation = Activation::piecewise;
+                        spec.pieces = 3;
+                        spec.polish = 2;
+                    }
                     const Operator op = Operator::random(some_structure(structure), ensemble, 4);
                     const Model model = some_model(spec, op);
                     const auto path = folder_ / "model.safetensors";
@@ -107,6 +112,9 @@ TEST_F(ModelFile, RoundTripsEveryStructureAndKindToTheBit) {
                     EXPECT_EQ(again.weights, model.weights)
                         << to_string(structure) << to_string(weights);
                     EXPECT_EQ(again.theta, model.theta);
+                    EXPECT_EQ(again.gain, model.gain);
+                    EXPECT_EQ(again.step, model.step);
+                    EXPECT_EQ(again.cut, model.cut);
                     EXPECT_EQ(again.beta, model.beta);
                     EXPECT_EQ(again.omega, model.omega);
                     EXPECT_EQ(again.metadata.at("seed"), "7");
@@ -120,8 +128,8 @@ TEST_F(ModelFile, RoundTripsEveryStructureAndKindToTheBit) {
                         return t ? t->bytes.size() : std::size_t{0};
                     };
                     EXPECT_EQ(stored("weights"), (bits.weights + 7) / 8);
-                    EXPECT_EQ(8 * stored("scales"), bits.scales);
-                    EXPECT_EQ(8 * stored("theta"), bits.thresholds);
+                    EXPECT_EQ(8 * (stored("scales") + stored("step") + stored("cut")), bits.scales);
+                    EXPECT_EQ(8 * (stored("theta") + stored("gain")), bits.thresholds);
                     EXPECT_EQ(8 * (stored("beta") + stored("omega")), bits.momentum);
                     EXPECT_EQ(stored("operator") + stored("operator.bits") +
                                   stored("operator.scale") + stored("structure.offsets") +
@@ -163,7 +171,7 @@ TEST_F(ModelFile, SaysWhatIsWrongWithAForeignOrDamagedFile) {
     };
     EXPECT_PRED2(has, rewrite([](SafeTensors& f) { f.metadata.erase("pibinn.format"); }),
                  "not a pibinn model");
-    EXPECT_PRED2(has, rewrite([](SafeTensors& f) { f.metadata["pibinn.format"] = "2"; }),
+    EXPECT_PRED2(has, rewrite([](SafeTensors& f) { f.metadata["pibinn.format"] = "3"; }),
                  "newer pibinn");
     EXPECT_PRED2(has, rewrite([](SafeTensors& f) { f.metadata["pibinn.network"] = "[]"; }),
                  "not a JSON object");

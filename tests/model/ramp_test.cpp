@@ -44,6 +44,7 @@ std::vector<double> solve(const NetworkSpec& spec, const Operator& op,
             if (s.name == fmt::format("{}.{}", name, k)) return values[s.offset];
         return 0.0;
     };
+    const auto step = [&](std::size_t k) { return spec.update.step ? scalar("step", k) : 1.0; };
     const std::size_t m = op.rows(), n = op.cols();
     const auto a = op.to_dense();
     std::vector<double> x1(n), x2(n), before(m);
@@ -63,7 +64,7 @@ std::vector<double> solve(const NetworkSpec& spec, const Operator& op,
         Seen& seen = tape[k - 1];
         for (std::size_t j = 0; j < n; ++j) {
             double z = v[j];
-            for (std::size_t i = 0; i < m; ++i) z -= w[j * m + i] * r[i];
+            for (std::size_t i = 0; i < m; ++i) z -= step(k) * w[j * m + i] * r[i];
             if (first_time) seen.z[j] = z;
             const double exact =
                 std::abs(seen.z[j]) >= seen.tau ? passing(seen.z[j], seen.tau, shrink) : 0;

@@ -19,7 +19,8 @@ using Names = std::set<std::string>;
 
 TEST(WeightRules, EveryKindIsRegisteredUnderItsName) {
     EXPECT_EQ(kinds_where([](const WeightRules&) { return true; }),
-              (Names{"float", "one-bit", "one-bit-layer", "one-bit-channel", "ternary"}));
+              (Names{"float", "one-bit", "one-bit-layer", "one-bit-channel", "ternary",
+                     "tied"}));
     for (const WeightKind kind : weight_kinds())
         EXPECT_EQ(parse_weight_kind(to_string(kind)), kind);
 }
@@ -29,8 +30,11 @@ TEST(WeightRules, OnlyOneBitTrainsAGlobalScale) {
               Names{"one-bit"});
 }
 
-TEST(WeightRules, OnlyFloatIsNotQuantised) {
-    EXPECT_EQ(kinds_where([](const WeightRules& r) { return !r.quantised(); }), Names{"float"});
+TEST(WeightRules, OnlyFloatAndTiedAreNotQuantised) {
+    EXPECT_EQ(kinds_where([](const WeightRules& r) { return !r.quantised(); }),
+              (Names{"float", "tied"}));
+    EXPECT_EQ(kinds_where([](const WeightRules& r) { return r.bits_per_link == 0; }),
+              Names{"tied"});
 }
 
 TEST(WeightRules, KernelsHoldSignsInOnePlaneAndTernaryInTwo) {

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "pibinn/error.hpp"
 #include "pibinn/train.hpp"
 #include "train/small_problem.hpp"
 
@@ -48,6 +49,38 @@ TEST(Augment, KeepsMagnitudesAndMeasuresAnew) {
     augment_epoch(Augment::noise, problem, problem.train.x.rows(), 1, 0, noisy, pool);
     EXPECT_EQ(noisy.x, problem.train.x);
     EXPECT_NE(noisy.y, problem.train.y);
+}
+
+TEST(Augment, FreshSignalsFollowThePriorAndNeverComeTwice) {
+    ThreadPool one(1), three(3);
+    const Problem problem = small_problem(one);
+    const std::size_t rows = problem.train.x.rows();
+    DataSet set, same, next;
+    augment_epoch(Augment::fresh, problem, rows, 1, 0, set, one);
+    augment_epoch(Augment::fresh, problem, rows, 1, 0, same, three);
+    augment_epoch(Augment::fresh, problem, rows, 1, 1, next, one);
+    EXPECT_EQ(set.x, same.x) << "threads must not matter";
+    EXPECT_NE(set.x, next.x);
+    EXPECT_NE(set.x, problem.train.x);
+    EXPECT_EQ(problem.op.apply(set.x, one), set.y);
+    std::size_t alive = 0;
+    for (const float v : set.x.values()) alive += v != 0;
+    EXPECT_NEAR(static_cast<double>(alive) / static_cast<double>(set.x.size()), 0.12, 0.03);
+    std::set<float> first;
+    for (std::size_t i = 0; i < rows; ++i)
+        for (const float v : set.x.row(i))
+            if (v != 0) first.insert(v);
+    for (const float v : next.x.values()) EXPECT_FALSE(first.contains(v));
+}
+
+TEST(Augment, FreshIsOfDrawnProblemsOnly) {
+    ThreadPool pool(1);
+    Problem problem = small_problem(pool);
+    EXPECT_EQ(recipe_for(problem, {}).augment, Augment::fresh);
+    EXPECT_NO_THROW(require_augment(Augment::fresh, problem.traits()));
+    problem.prior.reset();
+    EXPECT_EQ(recipe_for(problem, {}).augment, Augment::roll);
+    EXPECT_THROW(require_augment(Augment::fresh, problem.traits()), Error);
 }
 
 TEST(Augment, DrawsNoiseAndArtefactsOfSignalsAfreshEveryEpoch) {

@@ -54,6 +54,38 @@ TEST(Optimiser, IsAdamWithBiasCorrection) {
     EXPECT_EQ(p.weights(1)[3], 0.0F);
 }
 
+TEST(Optimiser, WarmsUpOverItsSteps) {
+    Fixture f;
+    Stage stage;
+    stage.warmup = 4;
+    Optimiser optimiser = f.optimiser();
+    ParameterStore p(f.layout), g(f.layout);
+    p.step()[0] = 1;
+    g.step()[0] = 1;
+    float before = 1;
+    // With one gradient all along, Adam moves by the rate.
+    for (const double share : {0.25, 0.5, 0.75, 1.0, 1.0}) {
+        f.step(optimiser, stage, 1e-2, g, p);
+        EXPECT_NEAR(before - p.step()[0], 1e-2 * share, 1e-6);
+        before = p.step()[0];
+    }
+}
+
+TEST(Optimiser, ClipsTheScalarsTogether) {
+    Fixture f;
+    Stage stage;
+    stage.scalar_clip = 0.5;
+    ParameterStore p(f.layout), g(f.layout);
+    g.theta()[0] = 3;
+    g.omega()[1] = 4;
+    Optimiser optimiser = f.optimiser();
+    f.step(optimiser, stage, 1e-2, g, p);
+    // Adam's first moment is a tenth of what was let through.
+    const ParameterStore first = optimiser.first().download();
+    EXPECT_NEAR(first.theta()[0], 0.1 * 0.3, 1e-6);
+    EXPECT_NEAR(first.omega()[1], 0.1 * 0.4, 1e-6);
+}
+
 TEST(Optimiser, ClipsEachLayerToItsOwnNorm) {
     Fixture f;
     Stage stage;

@@ -22,8 +22,7 @@ std::string refusal(const Recipe& recipe, const NetworkSpec& spec) {
 }
 
 TEST(Recipe, NamedOnesFitEveryKindAndDepth) {
-    for (auto kind : {WeightKind::real, WeightKind::one_bit, WeightKind::one_bit_layer,
-                      WeightKind::one_bit_channel, WeightKind::ternary})
+    for (const WeightKind kind : weight_kinds())
         for (std::size_t layers : {1u, 5u, 20u, 30u})
             for (const char* name : {"paper", "default"}) {
                 NetworkSpec spec;
@@ -67,6 +66,14 @@ TEST(Recipe, RefusesWhatMakesNoSense) {
               "the last stage 'pretrain' does not train 'one-bit' weights as they are stored");
     EXPECT_EQ(with([](Recipe& r) { r.stages[2].trains_theta = r.stages[2].trains_scale = false; }),
               "stage 'stage2': trains nothing");
+    EXPECT_EQ(with([](Recipe& r) { r.stages[0].scalar_clip = -1; }),
+              "stage 'pretrain': scalar_clip -1 is negative");
+    NetworkSpec tied;
+    tied.weights = WeightKind::tied;
+    Recipe trains_weights = named_recipe("default", tied);
+    trains_weights.stages[0].trains_weights = true;
+    EXPECT_EQ(refusal(trains_weights, tied),
+              "stage 'tune': tied weights are the operator, and nothing to train");
     spec.weights = WeightKind::ternary;
     EXPECT_EQ(refusal(good, spec),
               "stage 'joint': weights 'ternary' have no global scale to train");
@@ -76,6 +83,9 @@ TEST(Recipe, RefusesWhatMakesNoSense) {
     full.update = Update::plain();
     Recipe ramp = named_recipe("default", full);
     EXPECT_EQ(refusal(ramp, full), "accepted");
+    ramp.start = Start::amp;
+    EXPECT_EQ(refusal(ramp, full), "a fully connected network is no unrolled AMP");
+    ramp.start = Start::ista;
     ramp.ramp = 0.25;
     EXPECT_EQ(refusal(ramp, full), "accepted") << "soft thresholds need none";
     full.activation = Activation::hard;

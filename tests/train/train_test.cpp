@@ -31,14 +31,13 @@ TEST(Train, EveryStructureKindAndRecipeRunsAndLowersTheLoss) {
     for (auto structure : {StructureKind::dense, StructureKind::repeated, StructureKind::blocks,
                            StructureKind::mask}) {
         const Problem problem = small_problem(pool, testing::some_structure(structure));
-        for (auto kind : {WeightKind::real, WeightKind::one_bit, WeightKind::one_bit_layer,
-                          WeightKind::one_bit_channel, WeightKind::ternary})
+        for (const WeightKind kind : weight_kinds())
             for (const char* name : {"paper", "default"}) {
                 TrainJob job;
                 job.problem = &problem;
                 job.spec.layers = 3;
                 job.spec.weights = kind;
-                if (name == std::string("paper")) job.spec.update = Update::plain();
+                job.spec = network_for(name, job.spec);
                 job.recipe = quick(name, job.spec, 30);
                 const TrainResult result = train(job, pool);
                 const auto label =
@@ -53,6 +52,63 @@ TEST(Train, EveryStructureKindAndRecipeRunsAndLowersTheLoss) {
                 EXPECT_NEAR(result.test_nmse_db_per_layer.back(), result.test.nmse_db, 1e-9);
             }
     }
+}
+
+TEST(Train, TiedNetworksLearnTheirScalarsAndEndPolished) {
+    ThreadPool pool(2);
+    SyntheticSpec made;
+    made.m = 25;
+    made.n = 50;
+    made.train = 500;
+    made.test = 200;
+    made.ensemble = OperatorEnsemble::rademacher;
+    const Problem problem = make_synthetic(made, 1, pool);
+    NetworkSpec spec;
+    spec.layers = 6;
+    spec.weights = WeightKind::tied;
+    spec.activation = Activation::piecewise;
+    TrainJob job;
+    job.problem = &problem;
+    job.spec = spec;
+    job.recipe = recipe_for(problem, spec);
+    for (Stage& stage : job.recipe.stages) stage.epochs = 40;
+    ASSERT_TRUE(job.recipe.choose_polish);
+    const TrainResult result = train(job, pool);
+    EXPECT_LT(result.test.nmse_db, -20);
+    EXPECT_TRUE(result.model.weights.empty());
+    EXPECT_EQ(count_bits(result.model).weights, 0u);
+    EXPECT_EQ(count_bits(result.model).op, 25u * 50 + 32) << "one bit per entry, and a scale";
+    EXPECT_EQ(result.model.theta.size(), 24u);
+    EXPECT_NE(result.model.gain[0], result.model.gain[4]) << "layers learn shrinks of their own";
+    EXPECT_EQ(result.model.spec.polish, 6u) << "there is no noise, so that it gains";
+    EXPECT_GT(result.test.exact_share, 0.5);
+
+    job.recipe.choose_polish = false;
+    const TrainResult plain = train(job, pool);
+    EXPECT_EQ(plain.model.spec.polish, 0u);
+    EXPECT_EQ(plain.model.theta, result.model.theta) << "polish comes after training";
+    EXPECT_GT(plain.test.nmse_db, result.test.nmse_db + 1);
+}
+
+TEST(Train, PolishIsLeftOutWhereNoiseRules) {
+    ThreadPool pool(2);
+    SyntheticSpec made;
+    made.m = 25;
+    made.n = 50;
+    made.train = 500;
+    made.test = 200;
+    made.snr_db = SnrRange{10, 10};
+    const Problem problem = make_synthetic(made, 1, pool);
+    NetworkSpec spec;
+    spec.layers = 4;
+    spec.weights = WeightKind::tied;
+    spec.activation = Activation::piecewise;
+    TrainJob job;
+    job.problem = &problem;
+    job.spec = spec;
+    job.recipe = recipe_for(problem, spec);
+    for (Stage& stage : job.recipe.stages) stage.epochs = 40;
+    EXPECT_EQ(train(job, pool).model.spec.polish, 0u);
 }
 
 TEST(Train, HardThresholdsThatLearnBeginAsSoftOnesAndEndHard) {

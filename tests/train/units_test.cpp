@@ -53,8 +53,17 @@ std::vector<NetworkSpec> networks() {
             spec.layers = 3;
             spec.weights = kind;
             spec.update = update;
+            spec.update.step |= spec.tied();
             specs.push_back(spec);
         }
+    for (const WeightKind kind : {WeightKind::tied, WeightKind::one_bit}) {
+        NetworkSpec shrink;
+        shrink.layers = 3;
+        shrink.weights = kind;
+        shrink.activation = Activation::piecewise;
+        shrink.polish = 2;
+        specs.push_back(shrink);
+    }
     for (const Activation activation : {Activation::soft, Activation::relu}) {
         NetworkSpec fcn;
         fcn.layers = 3;

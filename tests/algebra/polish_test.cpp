@@ -1,0 +1,111 @@
+#include "algebra/polish.hpp"
+
+#include <cmath>
+
+#include <Eigen/Dense>
+#include <gtest/gtest.h>
+
+#include "pibinn/operator.hpp"
+#include "pibinn/random.hpp"
+
+namespace pibinn {
+namespace {
+
+/// A sparse signal, its measurement, and what a network may have found of it.
+struct Signal {
+    explicit Signal(const Operator& op, std::initializer_list<std::size_t> support)
+        : truth(op.cols()), found(op.cols()), y(op.rows()) {
+        Stream stream(3, Purpose::tests);
+        const auto a = op.to_dense();
+        for (const std::size_t j : support) {
+            truth[j] = static_cast<float>(stream.normal() + 2);
+            found[j] = truth[j] - 0.3F;  // what a soft threshold takes off
+            for (std::size_t i = 0; i < op.rows(); ++i) y[i] += a(i, j) * truth[j];
+        }
+    }
+    double error() const {
+        double sum = 0;
+        for (std::size_t j = 0; j < truth.size(); ++j)
+            sum += std::pow(double{found[j]} - truth[j], 2);
+        return std::sqrt(sum);
+    }
+    std::vector<float> truth, found, y;
+};
+
+Structure mask_of(std::size_t m, std::size_t n) {
+    std::vector<std::uint32_t> offsets{0}, rows;
+    for (std::size_t j = 0; j < n; ++j) {
+        for (std::size_t i = 0; i < m; ++i)
+            if ((i + j) % 2 == 0) rows.push_back(static_cast<std::uint32_t>(i));
+        offsets.push_back(static_cast<std::uint32_t>(rows.size()));
+    }
+    return Structure::mask(m, n, offsets, rows);
+}
+
+TEST(Polish, RecoversASignalWhoseSupportWasFound) {
+    for (const Structure& s : {Structure::dense(17, 30), mask_of(17, 30)}) {
+        const Operator op = Operator::random(s, OperatorEnsemble::gaussian, 1);
+        Signal signal(op, {2, 7, 11, 29});
+        Polish polish(s.parts()[0], op.values());
+        polish.run(4, 0.01F, signal.y, signal.found);
+        EXPECT_LT(signal.error(), 1e-4) << to_string(s.kind());
+    }
+}
+
+TEST(Polish, StepsAreThoseOfConjugateGradients) {
+    const Operator op = Operator::random(Structure::dense(9, 12), OperatorEnsemble::gaussian, 2);
+    Signal signal(op, {1, 4, 8});
+    Eigen::MatrixXd a(9, 3);
+    const auto dense = op.to_dense();
+    const std::size_t columns[] = {1, 4, 8};
+    Eigen::VectorXd x(3), y(9);
+    for (Eigen::Index e = 0; e < 3; ++e) {
+        x[e] = signal.found[columns[e]];
+        for (Eigen::Index i = 0; i < 9; ++i)
+            a(i, e) = dense(static_cast<std::size_t>(i), columns[e]);
+    }
+    for (Eigen::Index i = 0; i < 9; ++i) y[i] = signal.y[static_cast<std::size_t>(i)];
+    // The minimiser over the Krylov space of two gradients.
+    const Eigen::MatrixXd h = a.transpose() * a;
+    const Eigen::VectorXd g = a.transpose() * (y - a * x);
+    Eigen::MatrixXd krylov(3, 2);
+    krylov << g, h * g;
+    const Eigen::VectorXd c =
+        (a * krylov).colPivHouseholderQr().solve(y - a * x);
+    Polish(op.structure().parts()[0], op.values()).run(2, 0, signal.y, signal.found);
+    for (Eigen::Index e = 0; e < 3; ++e)
+        EXPECT_NEAR(signal.found[columns[e]], (x + krylov * c)[e], 1e-5);
+}
+
+TEST(Polish, LeavesOutWhatTheCutLeavesOut) {
+    const Operator op = Operator::random(Structure::dense(17, 30), OperatorEnsemble::gaussian, 1);
+    Signal signal(op, {2, 7, 11, 29});
+    signal.found[20] = 0.02F;  // no entry of the signal
+    Polish polish(op.structure().parts()[0], op.values());
+    std::vector<float> all = signal.found;
+    polish.run(6, 0, signal.y, all);
+    EXPECT_NE(all[20], 0.0F);
+    polish.run(6, 0.05F, signal.y, signal.found);
+    EXPECT_EQ(signal.found[20], 0.0F);
+    EXPECT_LT(signal.error(), 1e-4);
+}
+
+TEST(Polish, LeavesSignalsAloneThatItCannotImprove) {
+    const Operator op = Operator::random(Structure::dense(2, 5), OperatorEnsemble::gaussian, 1);
+    Polish polish(op.structure().parts()[0], op.values());
+    const std::vector<float> y{1, -1};
+    std::vector<float> zero(5), dense{1, 2, 3, 4, 5};
+    polish.run(3, 0, y, zero);
+    EXPECT_EQ(zero, std::vector<float>(5)) << "an empty support";
+    polish.run(3, 0, y, dense);
+    EXPECT_EQ(dense, (std::vector<float>{1, 2, 3, 4, 5})) << "more entries than measurements";
+    std::vector<float> one{0, 2, 0, 0, 0};
+    polish.run(0, 0, y, one);
+    EXPECT_EQ(one[1], 2.0F) << "no steps";
+    const std::vector<float> nothing(2);
+    polish.run(3, 0, nothing, one);
+    for (const float v : one) EXPECT_TRUE(std::isfinite(v));
+}
+
+}  // namespace
+}  // namespace pibinn
