@@ -104,10 +104,10 @@ Stage joint_stage(const NetworkSpec& spec) {
 }
 
 /// A tied network learns a few numbers per layer and no weights.
-Stage tune_stage(const NetworkSpec&) {
+Stage tune_stage() {
     Stage tune;
     tune.name = "tune";
-    tune.epochs = 300;
+    tune.epochs = 300;  // recipe_for takes fewer where noise ends the learning early
     tune.learning_rate = 5e-3;
     tune.schedule = Schedule::cosine;
     tune.trains_weights = false;
@@ -128,7 +128,7 @@ Recipe default_recipe(const NetworkSpec& spec) {
     recipe.choose_polish = spec.polish == 0 && spec.architecture == Architecture::unrolled &&
                            rules_of(spec.activation).bound == ContractionBound::none;
     if (spec.tied()) {
-        recipe.stages = {tune_stage(spec)};
+        recipe.stages = {tune_stage()};
         return recipe;
     }
     Stage warm = pretrain(120);

@@ -87,7 +87,7 @@ def test_devices_that_are_not_there(device, words, tmp_path):
 def test_folders_that_cannot_be_made(out, tmp_path):
     (tmp_path / "file").write_text("mine")
     refuse("train", *TINY, *SHORT, "--out", out, cwd=tmp_path)
-    refuse("demo", *TINY, *SHORT, "--out", out, cwd=tmp_path)
+    refuse("demo", *TINY, "--out", out, cwd=tmp_path)
 
 
 def test_a_json_file_that_cannot_be_written_is_noticed_first(tmp_path):
