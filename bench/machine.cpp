@@ -3,24 +3,11 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <fstream>
-#include <thread>
 
 #include <cblas.h>
 #include <fmt/format.h>
 
 namespace pibinn::bench {
-
-std::string machine_text() {
-    std::ifstream info("/proc/cpuinfo");
-    std::string name = "unknown processor";
-    for (std::string text; std::getline(info, text);)
-        if (text.starts_with("model name")) {
-            name = text.substr(text.find(':') + 2);
-            break;
-        }
-    return fmt::format("{}, {} cores", name, std::thread::hardware_concurrency());
-}
 
 std::string blas_text() {
     return fmt::format("{} ({})", openblas_get_config(), openblas_get_corename());

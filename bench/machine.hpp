@@ -2,10 +2,10 @@
 
 #include <string>
 
+#include "core/machine.hpp"
+
 namespace pibinn::bench {
 
-/// The processor by the name it gives itself, and its cores.
-std::string machine_text();
 /// The BLAS, and the kind of processor it runs as.
 std::string blas_text();
 /// Instructions of a processor that matter to the choice of a BLAS kernel.

@@ -1,7 +1,5 @@
 #include "cli/options.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "study/config_document.hpp"
@@ -39,18 +37,6 @@ std::string ConfigOptions::words() const {
     for (const std::string& set : sets_) words += fmt::format(" --set {}", shell_word(set));
     if (seed_) words += fmt::format(" --seed {}", *seed_);
     return words;
-}
-
-std::string shell_word(const std::string& word) {
-    constexpr std::string_view plain = "%+,-./:=@_";
-    const bool bare = !word.empty() && std::all_of(word.begin(), word.end(), [&](char c) {
-        return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-               plain.find(c) != std::string_view::npos;
-    });
-    if (bare) return word;
-    std::string quoted = "'";
-    for (const char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
-    return quoted + "'";
 }
 
 }  // namespace pibinn::cli

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/command_line.hpp"
+#include "core/escape.hpp"
 #include "study/config.hpp"
 
 namespace pibinn::study {
@@ -39,8 +40,5 @@ private:
 
 /// The files and the folder that a configuration reads.
 std::vector<std::string> inputs_of(const Config& config);
-
-/// A word as it is typed into a shell: quoted where a shell would not take it as it is.
-std::string shell_word(const std::string& word);
 
 }  // namespace pibinn::cli

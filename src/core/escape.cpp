@@ -1,5 +1,7 @@
 #include "core/escape.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace pibinn {
@@ -14,6 +16,18 @@ std::string escaped(std::string_view text) {
             result += c;
     }
     return result;
+}
+
+std::string shell_word(const std::string& word) {
+    constexpr std::string_view plain = "%+,-./:=@_";
+    const bool bare = !word.empty() && std::all_of(word.begin(), word.end(), [&](char c) {
+        return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+               plain.find(c) != std::string_view::npos;
+    });
+    if (bare) return word;
+    std::string quoted = "'";
+    for (const char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+    return quoted + "'";
 }
 
 }  // namespace pibinn

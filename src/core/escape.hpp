@@ -9,4 +9,7 @@ namespace pibinn {
 /// can neither break a line nor speak to the terminal.
 std::string escaped(std::string_view text);
 
+/// A word as it is typed into a shell: quoted where a shell would not take it as it is.
+std::string shell_word(const std::string& word);
+
 }  // namespace pibinn
