@@ -27,6 +27,7 @@ std::span<const Verb> all_verbs();
     X(init, "init", "make the untrained network of a configuration")                     \
     X(train, "train", "train the network of a configuration")                            \
     X(compare, "compare", "train several weight kinds and structures, side by side")     \
+    X(field, "field", "run the benchmark of the literature on sparse recovery")          \
     X(eval, "eval", "measure how well a model recovers known signals")                   \
     X(recover, "recover", "recover signals from measurements with a model")              \
     X(recover_image, "recover-image", "sense a photo patch by patch and recover it")     \

@@ -25,7 +25,6 @@ constexpr double kTuningWork = 1.25e7;
 // take on them: 1000 signals up to 250 x 500 and beyond, 250 at 1000 x 2000. A few seconds.
 constexpr std::size_t kLeastJudging = 50;
 constexpr double kJudgingWork = 1e11;
-constexpr std::size_t kManyIterations = 100;
 // The same for the multiplications of OMP, which are no products of large matrices. Where a single
 // signal takes some seconds OMP is left out.
 constexpr double kPursuitWork = 5e9, kLongestPursuit = 4e9;
@@ -168,11 +167,11 @@ void Comparison::add_omp() {
     }).settings = told(options);
 }
 
-void Comparison::add_amp(AmpShrink shrink) {
+void Comparison::add_amp(AmpShrink shrink, std::size_t iterations) {
     const AmpSolver solver(problem_.op);
     AmpOptions options;
     options.shrink = shrink;
-    options.max_iterations = kManyIterations;
+    options.max_iterations = iterations;
     const bool soft = shrink == AmpShrink::soft;
     if (!soft) {
         options.prior = BernoulliGaussian::of(tuning_.x);

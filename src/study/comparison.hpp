@@ -22,6 +22,8 @@ namespace pibinn::study {
 /// of the test signals; each row knows by how many.
 class Comparison {
 public:
+    static constexpr std::size_t kManyIterations = 100;  ///< enough for solvers to converge
+
     /// Keeps references: problem and pool must outlive it.
     Comparison(const Problem& problem, ThreadPool& pool);
 
@@ -30,8 +32,9 @@ public:
     void add_lasso(LassoMethod method, std::size_t iterations);
     /// Stopped as recovers training signals best; left out where one signal takes seconds.
     void add_omp();
-    void add_amp(AmpShrink shrink);  ///< alpha, or the law of the signals, from training signals
-    void add_linear();               ///< as fitted, and rounded to int8
+    /// Alpha, or the law of the signals, from training signals; at most so many iterations.
+    void add_amp(AmpShrink shrink, std::size_t iterations = kManyIterations);
+    void add_linear();  ///< as fitted, and rounded to int8
     /// Least squares on the support of the test signals, which no method knows: a bound. Only where
     /// signals have fewer entries than measurements.
     void add_oracle();

@@ -23,7 +23,8 @@ namespace fs = std::filesystem;
 constexpr const char* kCheckpoint = "checkpoint.safetensors";
 constexpr std::array<const char*, 5> kFiles{kCheckpoint, "model.safetensors", "history.csv",
                                             "summary.json", "report.html"};
-constexpr std::array<const char*, 2> kComparisonFiles{"compare.json", "compare.csv"};
+constexpr std::array<const char*, 5> kOtherFiles{"compare.json", "compare.csv", "field.json",
+                                                 "field.html", "case.json"};
 constexpr std::string_view kSeedPrefix = "seed-";
 
 bool holds_a_run(const fs::path& folder) {
@@ -52,7 +53,7 @@ std::vector<fs::path> seeds_in(const fs::path& folder) {
 /// What a program that was killed while it wrote could not remove itself.
 void clean(const fs::path& folder) {
     std::vector<std::string> files(kFiles.begin(), kFiles.end());
-    files.insert(files.end(), kComparisonFiles.begin(), kComparisonFiles.end());
+    files.insert(files.end(), kOtherFiles.begin(), kOtherFiles.end());
     remove_leftovers(folder, files);
 }
 

@@ -46,6 +46,22 @@ json stage_json(const Stage& s) {
             {"alpha_weight", s.alpha_weight}};
 }
 
+json recipe_json(const NetworkSpec& spec, const Recipe& recipe) {
+    json stages = json::array();
+    for (const Stage& stage : recipe.stages) stages.push_back(stage_json(stage));
+    return {{"network", to_json(spec)},
+            {"recipe", recipe.name},
+            {"stages", stages},
+            {"loss", to_string(recipe.loss)},
+            {"augment", to_string(recipe.augment)},
+            {"batch", recipe.batch},
+            {"start", to_string(recipe.start)},
+            {"choose_polish", recipe.choose_polish},
+            {"theta", recipe.theta},
+            {"ramp", recipe.ramp},
+            {"validation", recipe.validation}};
+}
+
 std::size_t whole(const json& object, const char* key) {
     const auto found = object.find(key);
     return found != object.end() && found->is_number_unsigned() ? found->get<std::size_t>()
@@ -107,23 +123,15 @@ struct Checker {
 
 }  // namespace
 
+std::string recipe_identity(const NetworkSpec& spec, const Recipe& recipe) {
+    return recipe_json(spec, recipe).dump();
+}
+
 std::string training_identity(const TrainJob& job) {
-    json stages = json::array();
-    for (const Stage& stage : job.recipe.stages) stages.push_back(stage_json(stage));
-    return json{{"network", to_json(job.spec)},
-                {"recipe", job.recipe.name},
-                {"stages", stages},
-                {"loss", to_string(job.recipe.loss)},
-                {"augment", to_string(job.recipe.augment)},
-                {"batch", job.recipe.batch},
-                {"start", to_string(job.recipe.start)},
-                {"choose_polish", job.recipe.choose_polish},
-                {"theta", job.recipe.theta},
-                {"ramp", job.recipe.ramp},
-                {"validation", job.recipe.validation},
-                {"seed", job.seed},
-                {"data", data_fingerprint(*job.problem)}}
-        .dump();
+    json identity = recipe_json(job.spec, job.recipe);
+    identity["seed"] = job.seed;
+    identity["data"] = data_fingerprint(*job.problem);
+    return identity.dump();
 }
 
 void save_checkpoint(const std::filesystem::path& path, const TrainState& state,

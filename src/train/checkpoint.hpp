@@ -8,6 +8,9 @@
 
 namespace pibinn {
 
+/// Network and recipe, word for word.
+std::string recipe_identity(const NetworkSpec& spec, const Recipe& recipe);
+
 /// What a training is, word for word: network, recipe, seed and data. Two trainings with the same
 /// identity end in the same bytes.
 std::string training_identity(const TrainJob& job);

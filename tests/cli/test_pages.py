@@ -55,10 +55,12 @@ def pages(tmp_path_factory):
     succeed("train", *TINY, *SHORT, *sets("train.seeds=2"), "--out", folder / "train")
     succeed("compare", *TINY, *SHORT, *sets("problem.structure=repeated", "problem.repeat=4"), "--out",
             folder / "compare")
-    return {kind: folder / kind / "report.html" for kind in ("train", "compare")}
+    succeed("field", "--quick", "--out", folder / "field")
+    return {kind: folder / kind / ("field.html" if kind == "field" else "report.html")
+            for kind in ("train", "compare", "field")}
 
 
-@pytest.mark.parametrize("kind", ["train", "compare"])
+@pytest.mark.parametrize("kind", ["train", "compare", "field"])
 @pytest.mark.parametrize("width", [390, 820, 1200])
 def test_a_page_fits_its_screen_and_can_be_read(kind, width, pages, tmp_path):
     said = look(pages[kind], width, tmp_path)

@@ -5,7 +5,7 @@ import re
 from tree import ROOT
 
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md",
-                *(ROOT / "docs").glob("*.md")])
+                *(ROOT / "docs").rglob("*.md")])
 # [text](target) and ![text](target); a target may be followed by a title.
 LINK = re.compile(r"\]\(([^()\s]+)(?: \"[^\"]*\")?\)")
 

@@ -25,7 +25,7 @@ EXPECTED = {
     "basis": ["identity", "dct", "dct2", "matrix"],
     "formula": ["hadamard", "dct", "fourier", "convolution"],
     "array format": ["npy", "npz", "mat", "csv"],
-    "verb": ["demo", "config", "sample", "init", "train", "compare", "eval", "recover",
+    "verb": ["demo", "config", "sample", "init", "train", "compare", "field", "eval", "recover",
              "recover_image", "solve", "certify", "inspect", "export"],
 }
 

@@ -1,0 +1,73 @@
+#include <chrono>
+#include <filesystem>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/console.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/options.hpp"
+#include "core/machine.hpp"
+#include "pibinn/error.hpp"
+#include "study/field_study.hpp"
+
+namespace pibinn::cli {
+
+namespace {
+
+std::string today() {
+    const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+    return fmt::format("{:%Y-%m-%d}", fmt::gmtime(now));
+}
+
+std::string command_of(const FieldStudy& study) {
+    std::string words = "pibinn field";
+    if (study.quick) words += " --quick";
+    if (study.seeds > 0) words += fmt::format(" --seeds {}", study.seeds);
+    for (const std::string& set : study.settings) words += " --set " + shell_word(set);
+    return words;
+}
+
+}  // namespace
+
+void run_field(const Arguments& arguments) {
+    CommandLine line("field",
+                     "Runs the benchmark of the literature on sparse recovery: 250 x 500 to 250 x "
+                     "2000, noise from 10 dB to none, 4 to 16 layers; tied, one-bit and float "
+                     "networks beside ISTA, FISTA, OMP, AMP, the linear estimator, the oracle and "
+                     "published figures. Writes field.json, field.html and a folder per training. "
+                     "It takes hours; Ctrl-C saves, and the same command goes on.",
+                     "pibinn field --quick --out field");
+    FieldStudy study;
+    std::string out;
+    line.required("--out", out, "folder of the benchmark; made if missing", "DIR");
+    line.flag("--quick", study.quick, "a miniature of it, in a minute");
+    line.optional("--seeds", study.seeds, "trainings of each network (1)", "N");
+    line.optional("--set", study.settings,
+                  "set a key of every training, such as train.stage.tune.epochs=50", "KEY=VALUE");
+    if (!line.parse(arguments)) return;
+    if (line.given("--seeds") && study.seeds == 0)
+        fail_usage("--seeds 0 trains nothing", "give 1 or more");
+    Console console(line.output());
+
+    study.folder = out;
+    study.machine = machine_text();
+    study.date = today();
+    study.command = command_of(study);
+    ThreadPool pool(line.threads());
+    const Interrupt interrupt;
+    const FieldResult result = study::run_field(study, console.listener(interrupt), pool);
+    console.clear_progress();
+    if (!result.finished)
+        throw Error(ErrorKind::failed,
+                    fmt::format("stopped after {} of {} cases, all of them and the checkpoint of "
+                                "the next saved in '{}'",
+                                result.done, result.cases, out),
+                    fmt::format("go on with: {} --out {}", study.command, shell_word(out)));
+    console.say(fmt::format("{}\nWritten: {}\n", field_text(result.report),
+                            (study.folder / "{field.json,field.html}").string()));
+    console.result(field_json(result.report));
+}
+
+}  // namespace pibinn::cli
