@@ -25,7 +25,7 @@ TIED = sets("problem.operator=rademacher", "model.weights=tied", "model.activati
      "tied weights are the operator, and nothing to train"),
     (["problem.snr_db=[40, 10]"], "the range is upside down; write the lower number first"),
     (["model.polish=-1"], "whole number from 0 to 1000"),
-    (["train.start=amo"], "choose one of ista, amp"),
+    (["train.start=solver"], "choose one of ista, amp"),
 ])
 def test_what_makes_no_sense_is_refused(settings, said, tmp_path):
     assert said in refuse("train", *TINY, *sets(*settings), "--out", "run", cwd=tmp_path)

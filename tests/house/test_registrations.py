@@ -20,8 +20,8 @@ LISTS = {
 # What stands in a folder beside the files of the list.
 SHARED = {"weight_rules.cpp"}
 EXPECTED = {
-    "weight kind": ["float", "one_bit", "one_bit_layer", "one_bit_channel", "ternary"],
-    "activation": ["soft", "hard", "relu"],
+    "weight kind": ["float", "one_bit", "one_bit_layer", "one_bit_channel", "ternary", "tied"],
+    "activation": ["soft", "hard", "relu", "piecewise"],
     "basis": ["identity", "dct", "dct2", "matrix"],
     "formula": ["hadamard", "dct", "fourier", "convolution"],
     "array format": ["npy", "npz", "mat", "csv"],
