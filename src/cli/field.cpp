@@ -24,6 +24,7 @@ std::string today() {
 std::string command_of(const FieldStudy& study) {
     std::string words = "pibinn field";
     if (study.quick) words += " --quick";
+    if (!study.networks.empty()) words += " --networks " + study.networks;
     if (study.seeds > 0) words += fmt::format(" --seeds {}", study.seeds);
     for (const std::string& set : study.settings) words += " --set " + shell_word(set);
     return words;
@@ -43,6 +44,9 @@ void run_field(const Arguments& arguments) {
     std::string out;
     line.required("--out", out, "folder of the benchmark; made if missing", "DIR");
     line.flag("--quick", study.quick, "a miniature of it, in a minute");
+    line.optional("--networks", study.networks,
+                  "only these: tied-rademacher, tied-gaussian, one-bit-gaussian, float-gaussian",
+                  "LIST");
     line.optional("--seeds", study.seeds, "trainings of each network (1)", "N");
     line.optional("--set", study.settings,
                   "set a key of every training, such as train.stage.tune.epochs=50", "KEY=VALUE");

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "pibinn/error.hpp"
+#include "study/word_list.hpp"
 
 namespace pibinn::study {
 
@@ -117,6 +118,25 @@ FieldCase make_case(const FieldPlan& plan, const FieldLine& line, const FieldNet
 }  // namespace
 
 const FieldPlan& field_plan(bool quick) { return quick ? kQuick : kField; }
+
+FieldPlan with_networks(const FieldPlan& plan, std::string_view networks) {
+    const auto name = [](const FieldNetwork& network) {
+        return fmt::format("{}-{}", network.weights, network.ensemble);
+    };
+    std::vector<std::string> names;
+    for (const FieldLine& line : plan.lines)
+        for (const FieldNetwork& network : line.networks)
+            if (std::find(names.begin(), names.end(), name(network)) == names.end())
+                names.push_back(name(network));
+    const Words chosen = words_of("--networks", networks, Words(names.begin(), names.end()));
+    FieldPlan part = plan;
+    for (FieldLine& line : part.lines)
+        std::erase_if(line.networks, [&](const FieldNetwork& network) {
+            return std::find(chosen.begin(), chosen.end(), name(network)) == chosen.end();
+        });
+    std::erase_if(part.lines, [](const FieldLine& line) { return line.networks.empty(); });
+    return part;
+}
 
 std::vector<std::string> with_noise(std::span<const std::string> settings,
                                     const FieldNoise& noise) {

@@ -41,6 +41,10 @@ struct FieldPlan {
 /// The benchmark of the literature, and a miniature of it for a minute.
 const FieldPlan& field_plan(bool quick);
 
+/// The lines of a plan with the networks of a list with commas alone, such as
+/// "tied-rademacher,one-bit-gaussian"; an empty list names all.
+FieldPlan with_networks(const FieldPlan& plan, std::string_view networks);
+
 /// One training of the benchmark, and what it is judged by.
 struct FieldCase {
     std::string name;  ///< of its folder

@@ -220,7 +220,7 @@ struct Work {
 
     explicit Work(const FieldStudy& study) {
         require_field_settings(study.settings);
-        const FieldPlan& plan = field_plan(study.quick);
+        const FieldPlan plan = with_networks(field_plan(study.quick), study.networks);
         for (FieldReference& reference : field_references(plan, study.settings))
             benches.push_back(make_bench(study, std::move(reference)));
         for (FieldCase& field : field_cases(plan, study.settings))

@@ -17,6 +17,7 @@ namespace pibinn::study {
 /// none, on the problems of the same seeds.
 struct FieldStudy {
     bool quick = false;                 ///< the miniature
+    std::string networks;               ///< names with commas; empty: all (field_cases.hpp)
     std::size_t seeds = 0;              ///< of each network; 0: as the settings say
     std::vector<std::string> settings;  ///< of every configuration
     std::filesystem::path folder;

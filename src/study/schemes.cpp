@@ -7,35 +7,16 @@
 
 #include "core/names.hpp"
 #include "pibinn/error.hpp"
+#include "study/word_list.hpp"
 
 namespace pibinn::study {
 
 namespace {
 
-using Words = std::vector<std::string_view>;
-
 constexpr std::string_view kUnrolled = "unrolled";
 constexpr std::string_view kFcnRelu = "fcn-relu";
 constexpr std::string_view kFcnSoft = "fcn-soft";
 constexpr std::string_view kDense = "dense";
-
-/// The words of a list, each known and named once; all that are known for an empty list.
-Words words_of(std::string_view option, std::string_view list, const Words& known) {
-    if (list.empty()) return known;
-    Words words;
-    for (std::size_t at = 0; at <= list.size();) {
-        const std::size_t end = std::min(list.find(',', at), list.size());
-        const std::string_view word = list.substr(at, end - at);
-        if (std::find(known.begin(), known.end(), word) == known.end())
-            fail_usage(fmt::format("{}: unknown word '{}'", option, word),
-                       hint_for_unknown(word, known));
-        if (std::find(words.begin(), words.end(), word) != words.end())
-            fail_usage(fmt::format("{}: '{}' stands twice", option, word), "name each scheme once");
-        words.push_back(word);
-        at = end + 1;
-    }
-    return words;
-}
 
 Words structures_of(const SchemeChoice& choice, StructureKind physics) {
     Words known{to_string(physics)};

@@ -33,6 +33,18 @@ TEST(FieldCases, TheBenchmarkIsThatOfTheLiterature) {
         EXPECT_TRUE(case_named(cases, name)) << name;
 }
 
+TEST(FieldCases, APartOfItHasTheNamedNetworksAlone) {
+    const FieldPlan part = with_networks(field_plan(false), "tied-rademacher,float-gaussian");
+    const std::vector<FieldCase> cases = field_cases(part, {});
+    EXPECT_LT(cases.size(), field_cases(field_plan(false), {}).size());
+    for (const FieldCase& c : cases)
+        EXPECT_TRUE(c.name.starts_with("tied-rademacher-") || c.name.starts_with("float-gaussian-"))
+            << c.name;
+    EXPECT_EQ(field_cases(with_networks(field_plan(false), ""), {}).size(),
+              field_cases(field_plan(false), {}).size());
+    EXPECT_THROW(with_networks(field_plan(false), "tied"), Error);
+}
+
 TEST(FieldCases, ACaseIsAConfiguration) {
     const std::vector<FieldCase> cases = field_cases(field_plan(false), {});
     for (const FieldCase& c : cases) {
