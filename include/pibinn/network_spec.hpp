@@ -49,7 +49,8 @@ struct NetworkSpec {
     Update update = Update::accelerated();
     double delta = 1.0;
     std::size_t pieces = 4;  ///< of activation `piecewise`
-    /// Conjugate-gradient steps for ||y - A_S x_S||^2 on the support S of x_K, after the last layer.
+    /// Conjugate-gradient steps for ||y - A_S x_S||^2 on the support S of x_K, after the last
+    /// layer.
     std::size_t polish = 0;
 
     /// Throws a usage error for combinations that do not exist.

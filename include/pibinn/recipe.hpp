@@ -26,12 +26,12 @@ enum class Projection {
 
 enum class Augment {
     none,
-    signs,  ///< a random sign for every entry
-    roll,   ///< signs, and a random cyclic shift of the whole signal
-    noise,  ///< the same signals, measured with fresh noise and artefacts
-    shift,  ///< the same, and each signal shifted cyclically in time, whatever its basis
-    flip,   ///< as noise, and each signal turned around in time, or each patch mirrored, by chance
-    mix,    ///< as flip, and by chance cos(t) x + sin(t) x' with another signal x', of x's energy
+    signs,   ///< a random sign for every entry
+    roll,    ///< signs, and a random cyclic shift of the whole signal
+    noise,   ///< the same signals, measured with fresh noise and artefacts
+    shift,   ///< the same, and each signal shifted cyclically in time, whatever its basis
+    flip,    ///< as noise, and each signal turned around in time, or each patch mirrored, by chance
+    mix,     ///< as flip, and by chance cos(t) x + sin(t) x' with another signal x', of x's energy
     negate,  ///< (x, y) or (-x, -y), which needs no new measurement; odd networks learn nothing of
              ///< it
     fresh    ///< new signals from the prior of a drawn problem, never the same twice

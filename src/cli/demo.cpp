@@ -16,12 +16,16 @@ namespace pibinn::cli {
 
 namespace {
 
-/// A noisy problem whose operator is of signs, and a network that is tied to it: the operator is all
-/// there is to store but for a few numbers per layer.
-constexpr const char* kSettings[] = {
-    "problem.m=250",      "problem.n=500",       "problem.density=0.1",
-    "problem.snr_db=20",  "problem.operator=rademacher",
-    "model.weights=tied", "model.activation=piecewise", "model.layers=8"};
+/// A noisy problem whose operator is of signs, and a network that is tied to it: the operator is
+/// all there is to store but for a few numbers per layer.
+constexpr const char* kSettings[] = {"problem.m=250",
+                                     "problem.n=500",
+                                     "problem.density=0.1",
+                                     "problem.snr_db=20",
+                                     "problem.operator=rademacher",
+                                     "model.weights=tied",
+                                     "model.activation=piecewise",
+                                     "model.layers=8"};
 
 TrainingRun demo_run(const std::string& folder, const std::vector<std::string>& sets) {
     TrainingRun run;

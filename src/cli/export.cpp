@@ -66,7 +66,8 @@ void run_export(const Arguments& arguments) {
         "export",
         "Writes a model as an .npz archive: the operator A and the weights W1 .. WK as "
         "float32 matrices (one block of a 'repeated' structure; none where they are tied to A), "
-        "theta, and gain, step, beta, omega and cut where the model has them. A model of signals in a basis also has basis (a basis "
+        "theta, and gain, step, beta, omega and cut where the model has them. A model of signals "
+        "in a basis also has basis (a basis "
         "vector per column), mean, deviation and, of pictures, patch (pixels per side): the "
         "network "
         "gives coefficients c, and a signal is deviation * basis c + mean.",

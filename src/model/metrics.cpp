@@ -78,8 +78,8 @@ Metrics MetricsSum::result() const {
     metrics.nmse_db = ratios_.empty() ? 0 : to_db(sum / static_cast<double>(ratios_.size()));
     metrics.median_nmse_db = ratios_.empty() ? 0 : to_db(median(sorted));
     metrics.energy_nmse_db = energy_ > 0 ? to_db(error_ / energy_) : 0;
-    const auto exact = std::count_if(ratios_.begin(), ratios_.end(),
-                                     [](double ratio) { return ratio <= kExact; });
+    const auto exact =
+        std::count_if(ratios_.begin(), ratios_.end(), [](double ratio) { return ratio <= kExact; });
     metrics.exact_share =
         ratios_.empty() ? 0 : static_cast<double>(exact) / static_cast<double>(ratios_.size());
     const std::size_t all = 2 * found_ + wrong_ + missed_;

@@ -51,9 +51,9 @@ void NetworkSpec::validate() const {
         fail_usage("a fully connected network has no residual to accelerate by",
                    "set NetworkSpec::update = Update::plain() with architecture \"fcn\"");
     if (has_gains() && (pieces == 0 || pieces > kMostPieces))
-        fail_usage(fmt::format("activation 'piecewise' of {} pieces", pieces),
-                   fmt::format("set NetworkSpec::pieces between 1 and {}; 4 is usual",
-                               kMostPieces));
+        fail_usage(
+            fmt::format("activation 'piecewise' of {} pieces", pieces),
+            fmt::format("set NetworkSpec::pieces between 1 and {}; 4 is usual", kMostPieces));
     if (polish > kMostPolish)
         fail_usage(fmt::format("{} polish steps", polish),
                    fmt::format("set NetworkSpec::polish to at most {}; 6 are usual", kMostPolish));

@@ -29,8 +29,8 @@ LayerSettings UnrolledNet::settings() const {
 }
 
 void UnrolledNet::polish_rows(const Block& block, float cut, ConstBatchView y, BatchView x) const {
-    Polish polish(block, std::span<const float>(operator_values_)
-                             .subspan(block.first_link, block.links()));
+    Polish polish(
+        block, std::span<const float>(operator_values_).subspan(block.first_link, block.links()));
     for (std::size_t i = 0; i < x.rows; ++i) polish.run(spec_.polish, cut, y.row(i), x.row(i));
 }
 

@@ -83,8 +83,7 @@ std::vector<ConfigKey> stage_keys(Stage& stage) {
          [&](const Value& v) { stage.clip = v.number(0, kInfinity); }},
         {"l1_weight", "1.0", "", "of projection \"l1\": how hard it pulls in the end",
          [&](const Value& v) { stage.l1_weight = v.number(0, kInfinity); }},
-        {"scalar_rate", "1.0", "",
-         "rate of everything but the weights, relative to theirs",
+        {"scalar_rate", "1.0", "", "rate of everything but the weights, relative to theirs",
          [&](const Value& v) { stage.scalar_rate = v.number(0, kInfinity, true); }},
         {"scalar_clip", "0.0", "",
          "largest norm of the gradient of everything but the weights; 0 does not clip",
@@ -199,7 +198,8 @@ std::vector<ConfigKey> train_keys(TrainConfig& config, const ProblemConfig& prob
          [&](const Value& v) { recipe.loss = v.word(parse_loss); }},
         {"augment", "", "\"roll\"",
          "new signals every epoch: \"none\", \"signs\", \"roll\" (signs and shifts), "
-         "\"noise\", \"shift\" (in time), \"flip\", \"mix\", \"negate\", \"fresh\" (from the prior of "
+         "\"noise\", \"shift\" (in time), \"flip\", \"mix\", \"negate\", \"fresh\" (from the prior "
+         "of "
          "a synthetic problem); by default what the problem and its signals allow",
          [&](const Value& v) {
              set_augment(v, problem, recipe);

@@ -8,12 +8,12 @@ using nlohmann::ordered_json;
 
 ordered_json model_json(const Model& model) {
     ordered_json json = {{"layers", model.spec.layers},
-            {"weights", to_string(model.spec.weights)},
-            {"activation", to_string(model.spec.activation)},
-            {"update", to_string(model.spec.update)},
-            {"structure", to_string(model.op.structure().kind())},
-            {"delta", model.spec.delta},
-            {"links", model.links()}};
+                         {"weights", to_string(model.spec.weights)},
+                         {"activation", to_string(model.spec.activation)},
+                         {"update", to_string(model.spec.update)},
+                         {"structure", to_string(model.op.structure().kind())},
+                         {"delta", model.spec.delta},
+                         {"links", model.links()}};
     if (model.spec.has_gains()) json["pieces"] = model.spec.pieces;
     if (model.spec.polish > 0) json["polish"] = model.spec.polish;
     return json;

@@ -80,8 +80,8 @@ void Optimiser::step(const Stage& stage, double rate, DeviceParameters& gradient
     }
     if (stage.trains_theta) {
         const auto move = [&](BufferView (DeviceParameters::*part)()) {
-            backend_.adam(adam, {(latent.*part)(), (gradient.*part)(), (first_.*part)(),
-                                 (second_.*part)()});
+            backend_.adam(
+                adam, {(latent.*part)(), (gradient.*part)(), (first_.*part)(), (second_.*part)()});
         };
         move(&DeviceParameters::theta);
         move(&DeviceParameters::gain);

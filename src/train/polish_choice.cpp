@@ -53,8 +53,7 @@ void choose_polish(const DataSet& signals, Model& model, ThreadPool& pool) {
     Model polished = model;
     polished.spec.polish = kUsualSteps;
     polished.cut = {kCuts[0]};
-    const double gained =
-        error_db(signals, model, pool) - best_cut(signals, polished, pool);
+    const double gained = error_db(signals, model, pool) - best_cut(signals, polished, pool);
     if (gained >= kWorthIt) model = std::move(polished);
 }
 

@@ -46,8 +46,8 @@ void start_as_amp(const NetworkSpec& spec, const Operator& op, const Recipe& rec
               static_cast<float>(spec.tied() ? 1 / energy : 1));
     std::fill(latent.omega().begin(), latent.omega().end(), 1.0F);
     // Thresholds scale with mean|r|: of Gaussian residuals sqrt(2 / pi) of their root mean square.
-    const double unit = spec.update.residual_threshold ? std::sqrt(std::numbers::pi / 2) / energy
-                                                       : recipe.theta;
+    const double unit =
+        spec.update.residual_threshold ? std::sqrt(std::numbers::pi / 2) / energy : recipe.theta;
     const std::size_t pieces = spec.thresholds_per_layer();
     for (std::size_t i = 0; i < latent.theta().size(); ++i) {
         const Piece piece = starting_piece(pieces, i % pieces);

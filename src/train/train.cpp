@@ -1,5 +1,5 @@
-#include "model/model_parameters.hpp"
 #include "pibinn/train.hpp"
+#include "model/model_parameters.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include <Eigen/Dense>
 #include <gtest/gtest.h>
+#include <Eigen/Dense>
 
 #include "pibinn/operator.hpp"
 #include "pibinn/random.hpp"
@@ -70,8 +70,7 @@ TEST(Polish, StepsAreThoseOfConjugateGradients) {
     const Eigen::VectorXd g = a.transpose() * (y - a * x);
     Eigen::MatrixXd krylov(3, 2);
     krylov << g, h * g;
-    const Eigen::VectorXd c =
-        (a * krylov).colPivHouseholderQr().solve(y - a * x);
+    const Eigen::VectorXd c = (a * krylov).colPivHouseholderQr().solve(y - a * x);
     Polish(op.structure().parts()[0], op.values()).run(2, 0, signal.y, signal.found);
     for (Eigen::Index e = 0; e < 3; ++e)
         EXPECT_NEAR(signal.found[columns[e]], (x + krylov * c)[e], 1e-5);

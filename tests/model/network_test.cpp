@@ -28,12 +28,11 @@ struct Case {
 
 std::string name_of_case(const ::testing::TestParamInfo<Case>& info) {
     const Case& c = info.param;
-    std::string name =
-        fmt::format("{}_{}_{}{}_{}{}{}{}_{}_{}", to_string(c.structure), to_string(c.weights),
-                    to_string(c.activation), c.pieces, c.update.residual_threshold ? "r" : "",
-                    c.update.momentum ? "m" : "", c.update.onsager ? "o" : "",
-                    c.update.step ? "s" : "", to_string(c.architecture),
-                    static_cast<int>(100 * c.delta));
+    std::string name = fmt::format(
+        "{}_{}_{}{}_{}{}{}{}_{}_{}", to_string(c.structure), to_string(c.weights),
+        to_string(c.activation), c.pieces, c.update.residual_threshold ? "r" : "",
+        c.update.momentum ? "m" : "", c.update.onsager ? "o" : "", c.update.step ? "s" : "",
+        to_string(c.architecture), static_cast<int>(100 * c.delta));
     for (char& ch : name)
         if (ch == '-') ch = '_';
     return name;

@@ -19,8 +19,7 @@ using Names = std::set<std::string>;
 
 TEST(WeightRules, EveryKindIsRegisteredUnderItsName) {
     EXPECT_EQ(kinds_where([](const WeightRules&) { return true; }),
-              (Names{"float", "one-bit", "one-bit-layer", "one-bit-channel", "ternary",
-                     "tied"}));
+              (Names{"float", "one-bit", "one-bit-layer", "one-bit-channel", "ternary", "tied"}));
     for (const WeightKind kind : weight_kinds())
         EXPECT_EQ(parse_weight_kind(to_string(kind)), kind);
 }

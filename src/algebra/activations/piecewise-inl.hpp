@@ -58,7 +58,8 @@ HWY_INLINE V Apply(ActivationTag<Activation::piecewise>, V z, const ActivationNu
     const V size = hn::Abs(z);
     V sum = zero;
     for (std::size_t j = 0; j < numbers.pieces; ++j)
-        sum = hn::MulAdd(numbers.gains[j], hn::Max(hn::Sub(size, numbers.thresholds[j]), zero), sum);
+        sum =
+            hn::MulAdd(numbers.gains[j], hn::Max(hn::Sub(size, numbers.thresholds[j]), zero), sum);
     // The shrink is odd; a sum may be negative.
     return hn::Xor(sum, hn::And(z, hn::SignBit(hn::DFromV<V>())));
 }

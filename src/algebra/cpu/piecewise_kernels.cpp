@@ -42,8 +42,7 @@ void PiecewiseGradientRows(const PiecewiseGradientArgs& a) {
             for (std::size_t p = 0; p < count; ++p) {
                 const auto passes = hn::Gt(size, thresholds[p]);
                 const V gained = hn::IfThenElseZero(passes, towards);
-                slope = hn::Add(slope,
-                                hn::IfThenElseZero(passes, hn::Set(d, a.pieces.gains[p])));
+                slope = hn::Add(slope, hn::IfThenElseZero(passes, hn::Set(d, a.pieces.gains[p])));
                 by_threshold[p] = hn::Add(by_threshold[p], gained);
                 by_gain[p] = hn::NegMulAdd(gained, hn::Sub(size, thresholds[p]), by_gain[p]);
                 beyond[p] = hn::Add(beyond[p], hn::IfThenElseZero(passes, one));

@@ -26,8 +26,7 @@ void ResidualRows(const ResidualArgs& a) {
     const V back = hn::Set(d, -a.beta);
     for (std::size_t i = 0; i < a.rows; ++i) {
         const std::size_t at = i * a.stride;
-        const float carry =
-            a.previous ? a.omega * a.slopes[i] / static_cast<float>(a.m) : 0.0F;
+        const float carry = a.previous ? a.omega * a.slopes[i] / static_cast<float>(a.m) : 0.0F;
         const V onsager = hn::Set(d, carry);
         V sum = hn::Zero(d);
         for (std::size_t j = 0; j < a.stride; j += lanes) {
@@ -87,15 +86,15 @@ void ThresholdRowsOf(const ThresholdArgs& a) {
             if (a.z) hn::Store(z, d, a.z + at + j);
             V x = activation::HWY_NAMESPACE::Apply(ActivationTag<kActivation>(), z, numbers);
             // Gains of 0 and gains that cancel leave zeros through which a gradient passes.
-            const auto alive = kActivation == Activation::piecewise ? hn::Gt(hn::Abs(z), least)
-                                                                    : hn::Ne(x, zero);
+            const auto alive =
+                kActivation == Activation::piecewise ? hn::Gt(hn::Abs(z), least) : hn::Ne(x, zero);
             x = hn::IfThenElseZero(alive, x);  // no negative zeros
             hn::Store(x, d, a.x + at + j);
             if constexpr (kActivation == Activation::piecewise) {
                 const V size = hn::Abs(z);
                 for (std::size_t p = 0; p < a.pieces.count; ++p)
-                    slope = hn::Add(
-                        slope, hn::IfThenElseZero(hn::Gt(size, thresholds[p]), gains[p]));
+                    slope =
+                        hn::Add(slope, hn::IfThenElseZero(hn::Gt(size, thresholds[p]), gains[p]));
             }
             signs = StoreSigns(alive, x, signs);
             // Compress and a whole store into the slack: CompressStore to memory measured 3x

@@ -85,8 +85,8 @@ struct ResidualGradientArgs {
     float* omega;            ///< out: <g, r_{k-1}> of each row
 };
 
-/// g = step g + omega_{k+1} (slope / m) next + from_mean sign(r), and what steps, beta and omega gain
-/// by it.
+/// g = step g + omega_{k+1} (slope / m) next + from_mean sign(r), and what steps, beta and omega
+/// gain by it.
 void residual_gradient_rows(const ResidualGradientArgs& args);
 
 /// out = c1 v1 + c2 v2; v2 may be null. All of whole padded rows.

@@ -40,13 +40,13 @@ private:
         Rows r;
         Rows x, p;  ///< p = A x_k; both with momentum only, since later layers come back to them
         std::vector<float> mean_abs;
-        std::vector<float> slopes;  ///< of the activation, summed over each row
+        std::vector<float> slopes;                   ///< of the activation, summed over each row
         std::vector<std::uint32_t> indices, starts;  ///< the supports of x_k
         std::vector<std::uint8_t> signs;
         float beta = 0, omega = 0;
         float softening = 0;
-        float ramp = 0;      ///< where it is not 0, what backward needs of it:
-        Rows z;              ///< as of `piecewise`
+        float ramp = 0;  ///< where it is not 0, what backward needs of it:
+        Rows z;          ///< as of `piecewise`
         std::vector<float> tau;
         std::vector<std::uint32_t> reach_indices, reach_starts;
     };
@@ -81,15 +81,15 @@ private:
     Rows y_;
     Rows q_;
     bool momentum_ = false;
-    Rows x_[2];                     ///< of the last two layers, without momentum
-    Rows p_;                        ///< A x of the last layer, without momentum
-    std::vector<float> tau_;        ///< a number a row: thresholds forward, beta's share backward
-    std::vector<float> dtau_;       ///< what each row's threshold gains
-    std::vector<float> omega_;      ///< omega's share of each row
-    std::vector<float> step_;       ///< the step's share of each row
+    Rows x_[2];                 ///< of the last two layers, without momentum
+    Rows p_;                    ///< A x of the last layer, without momentum
+    std::vector<float> tau_;    ///< a number a row: thresholds forward, beta's share backward
+    std::vector<float> dtau_;   ///< what each row's threshold gains
+    std::vector<float> omega_;  ///< omega's share of each row
+    std::vector<float> step_;   ///< the step's share of each row
     std::vector<float> by_threshold_, by_gain_, counts_;  ///< the share of each row and piece
     Rows scaled_r_;                                       ///< r times the step
-    std::vector<float> from_mean_;  ///< what each row's mean |r| passes on
+    std::vector<float> from_mean_;                        ///< what each row's mean |r| passes on
     std::vector<Layer> tape_;
     Rows hz_[3];  ///< -dL/dz of the last three layers, zero off the reach
     Rows gr_[3];  ///< dL/dr of the last three layers
