@@ -30,9 +30,16 @@ Bench parse_bench(std::string_view word) {
     return parse_name(names, word, "bench");
 }
 
+NetworkChoice parse_network(std::string_view word) {
+    static constexpr NameTable<NetworkChoice, 3> names{{{NetworkChoice::one_bit, "one-bit"},
+                                                        {NetworkChoice::signs, "signs"},
+                                                        {NetworkChoice::tied, "tied"}}};
+    return parse_name(names, word, "network");
+}
+
 /// The words as they are typed, before they are checked.
 struct TypedWords {
-    std::string what, kernel = "auto";
+    std::string what, kernel = "auto", network = "one-bit";
     std::vector<std::string> sizes;
     int threads = 0;
 };
@@ -47,6 +54,11 @@ void add_options(CLI::App& app, TypedWords& typed, BenchArguments& arguments) {
         ->required();
     option("--seconds", options.seconds, "per measurement (1)", "S");
     option("--size", typed.sizes, "networks instead of the four usual ones", "MxNxLAYERS");
+    option(
+        "--network", typed.network,
+        "one-bit: on a gaussian operator; signs: on one of +-1; tied: to one of +-1, with learned "
+        "shrinks of four pieces (one-bit)",
+        "one-bit|signs|tied");
     app.add_flag("--large", options.large, "networks up to 2048x4096x10, as in all");
     option("--model", options.model, "a model file instead of random networks", "FILE");
     option("--density", options.density,
@@ -84,6 +96,7 @@ void require_fitting(const CLI::App& app, const TypedWords& typed, Bench bench) 
         {"--size", recovers},
         {"--large", recovers || bench == Bench::scaling},
         {"--model", recovers},
+        {"--network", recovers},
         {"--density", recovers},
         {"--kernel", bench != Bench::train},
         {"--cases", bench != Bench::scaling},
@@ -94,6 +107,8 @@ void require_fitting(const CLI::App& app, const TypedWords& typed, Bench bench) 
                        fmt::format("remove it, or {}", kSeeHelp));
     if (app.count("--model") > 0 && (app.count("--large") > 0 || !typed.sizes.empty()))
         fail_usage("--model and sizes of random networks are both given", "choose one");
+    if (app.count("--model") > 0 && app.count("--network") > 0)
+        fail_usage("--model and --network are both given", "choose one");
     if (bench == Bench::scaling && typed.kernel == "all")
         fail_usage("--kernel all has no meaning for bench 'scaling'", "name one kernel");
 }
@@ -129,6 +144,7 @@ void complete(BenchArguments& arguments, const TypedWords& typed) {
         if (options.large || arguments.bench == Bench::all) options.shapes.push_back(kLargeShape);
     }
     options.kernels = kernels_of(typed.kernel);
+    options.network = parse_network(typed.network);
     const std::size_t threads = typed.threads > 0 ? static_cast<std::size_t>(typed.threads)
                                                   : std::thread::hardware_concurrency();
     options.threads = {1};

@@ -10,6 +10,13 @@
 
 namespace pibinn::bench {
 
+/// Which random networks are measured.
+enum class NetworkChoice {
+    one_bit,  ///< one-bit weights, gaussian operator, soft thresholds
+    signs,    ///< the same on an operator of +-1
+    tied      ///< tied to an operator of +-1, learned shrinks of four pieces
+};
+
 struct NetworkShape {
     std::size_t m = 0;
     std::size_t n = 0;
@@ -26,9 +33,10 @@ struct BenchOptions {
     std::string cases;
 
     std::vector<NetworkShape> shapes;  ///< of random networks
-    bool large = false;                ///< of scaling: up to 2048 x 4096
-    std::string model;                 ///< a file instead of random networks
-    std::optional<double> density;     ///< of x in random networks; of the signals for a file
+    NetworkChoice network = NetworkChoice::one_bit;
+    bool large = false;             ///< of scaling: up to 2048 x 4096
+    std::string model;              ///< a file instead of random networks
+    std::optional<double> density;  ///< of x in random networks; of the signals for a file
     std::vector<std::string> kernels{"auto"};
 };
 

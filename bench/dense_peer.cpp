@@ -78,7 +78,8 @@ void DensePeer::lay_out(const Layout& layout) {
     }
     if (weights_.empty() || layout.weights_transposed != layout_.weights_transposed) {
         weights_ = network_.weights;
-        for (std::size_t k = 0; k < network_.layers && !layout.weights_transposed; ++k)
+        const std::size_t sets = network_.tied ? 1 : network_.layers;
+        for (std::size_t k = 0; k < sets && !layout.weights_transposed; ++k)
             transpose(&network_.weights[k * n * m], n, m, &weights_[k * n * m]);
     }
     layout_ = layout;
@@ -86,6 +87,7 @@ void DensePeer::lay_out(const Layout& layout) {
         for (AlignedBuffer<float>* buffer : {&space.x1, &space.x2, &space.v, &space.q})
             buffer->resize(layout.rows * n);
         for (AlignedBuffer<float>* buffer : {&space.p, &space.r}) buffer->resize(layout.rows * m);
+        space.slopes.resize(layout.rows);
     }
 }
 
@@ -99,10 +101,12 @@ void DensePeer::recover(ConstBatchView y, BatchView x, std::size_t worker) {
 void DensePeer::recover_rows(const float* y, std::size_t rows, float* x, Workspace& space) {
     const std::size_t m = network_.m;
     const std::size_t n = network_.n;
-    const bool simple = network_.plain && !network_.residual_threshold && network_.delta == 1;
+    const bool simple = network_.plain && !network_.residual_threshold && network_.delta == 1 &&
+                        !network_.tied && network_.pieces == 0;
     std::fill_n(space.x1.data(), rows * n, 0.0F);
     std::fill_n(space.x2.data(), rows * n, 0.0F);
     std::fill_n(space.r.data(), rows * m, 0.0F);
+    std::fill_n(space.slopes.begin(), rows, 0.0F);
     for (std::size_t k = 0; k < network_.layers; ++k) {
         if (!simple) {
             accelerated_layer(k, y, rows, space);
@@ -136,20 +140,27 @@ void DensePeer::accelerated_layer(std::size_t k, const float* y, std::size_t row
     }
     product_(layout_.operator_transposed, rows, n, m, v, a_.data(), space.p.data());
     for (std::size_t i = 0; i < rows; ++i) {
-        const float alive = network_.plain ? 0 : count_alive(n, &space.x1[i * n]);
+        const float alive = network_.plain        ? 0
+                            : network_.pieces > 0 ? space.slopes[i]
+                                                  : count_alive(n, &space.x1[i * n]);
         space.p[i * m] =
             residual(m, &space.p[i * m], y + i * m,
                      network_.omega[k] * alive / static_cast<float>(m), &space.r[i * m]);
     }
     // The sums of |r| stand where the rows of p began.
-    product_(layout_.weights_transposed, rows, m, n, space.r.data(), &weights_[k * n * m],
-             space.q.data());
+    product_(layout_.weights_transposed, rows, m, n, space.r.data(),
+             &weights_[network_.tied ? 0 : k * n * m], space.q.data());
+    const std::size_t pieces = network_.pieces;
     for (std::size_t i = 0; i < rows; ++i) {
-        const float theta = network_.residual_threshold
-                                ? network_.theta[k] * space.p[i * m] / static_cast<float>(m)
-                                : network_.theta[k];
-        soft_threshold_scaled(n, v + i * n, &space.q[i * n], network_.delta, theta,
-                              &space.x2[i * n]);
+        const float tau =
+            network_.residual_threshold ? space.p[i * m] / static_cast<float>(m) : 1.0F;
+        if (pieces > 0)
+            space.slopes[i] = piecewise_scaled(
+                n, v + i * n, &space.q[i * n], network_.delta, network_.step[k], pieces,
+                &network_.theta[k * pieces], &network_.gain[k * pieces], tau, &space.x2[i * n]);
+        else
+            soft_threshold_scaled(n, v + i * n, &space.q[i * n], network_.delta, network_.step[k],
+                                  network_.theta[k] * tau, &space.x2[i * n]);
     }
 }
 

@@ -29,6 +29,7 @@ public:
 private:
     struct Workspace {
         AlignedBuffer<float> x1, x2, v, q, p, r;
+        std::vector<float> slopes;  ///< of a learned shrink, summed over the last x of each row
     };
 
     void lay_out(const Layout& layout);
@@ -38,7 +39,7 @@ private:
     const RecoveryNetwork& network_;  ///< lives longer
     Product product_;
     Layout layout_;
-    AlignedBuffer<float> a_, weights_;
+    AlignedBuffer<float> a_, weights_;  ///< a tied network has one layer of weights, as it should
     std::vector<Workspace> workspaces_;
 };
 

@@ -35,8 +35,13 @@ void momentum(std::size_t count, const float* x1, const float* x2, float beta, f
 float count_alive(std::size_t count, const float* x);
 /// r = p - y + omega r; returns the sum of |r|.
 float residual(std::size_t count, const float* p, const float* y, float omega, float* r);
-/// x = soft(delta v - q, theta)
+/// x = soft(delta v - step q, theta)
 void soft_threshold_scaled(std::size_t count, const float* v, const float* q, float delta,
-                           float theta, float* x);
+                           float step, float theta, float* x);
+/// x = sign(z) sum_j gain_j max(|z| - theta_j tau, 0) of z = delta v - step q, and the sum of its
+/// slopes. One to four pieces in one loop.
+float piecewise_scaled(std::size_t count, const float* v, const float* q, float delta, float step,
+                       std::size_t pieces, const float* theta, const float* gain, float tau,
+                       float* x);
 
 }  // namespace pibinn::bench

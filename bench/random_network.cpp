@@ -19,11 +19,50 @@ constexpr float kOnsager = 0.3F;
 // Below every threshold that is set, and far above the rounding of z.
 constexpr float kProbe = 1e-2F;
 
+// A learned shrink: thresholds over the first one, and their gains.
+constexpr float kPieces[][2] = {{1.0F, 0.3F}, {1.3F, 0.7F}, {2.0F, 0.25F}, {3.5F, -0.2F}};
+
+/// The threshold of the last of spec.layers layers; of a learned shrink the smallest one, the
+/// others in proportion. Until it has its pieces, it is the soft threshold.
+void set_last_threshold(Model& model, float theta, bool pieces) {
+    const std::size_t last = model.spec.layers - 1;
+    if (!model.spec.has_gains()) {
+        model.theta.resize(last + 1);
+        model.theta[last] = theta;
+        return;
+    }
+    model.theta.resize((last + 1) * model.spec.pieces);
+    model.gain.resize(model.theta.size());
+    for (std::size_t j = 0; j < model.spec.pieces; ++j) {
+        const std::size_t at = last * model.spec.pieces + j;
+        model.theta[at] = pieces ? kPieces[j][0] * theta : theta;
+        model.gain[at] = pieces ? kPieces[j][1] : j == 0 ? 1.0F : 0.0F;
+    }
+}
+
+/// The signs of A in every layer, with 2 % of them flipped.
+void set_signs(double norm, Model& model) {
+    double sum = 0;
+    for (const float a : model.op.values()) sum += std::abs(a);
+    const auto links = static_cast<double>(model.op.values().size());
+    const auto scale = static_cast<float>(sum / links / (norm * norm));
+    AlignedBuffer<float> weights;
+    for (const float a : model.op.values()) weights.push_back(a < 0 ? -scale : scale);
+    model.weights.assign(model.spec.layers, weights);
+    for (std::size_t k = 0; k < model.spec.layers; ++k) {
+        Stream stream(kSeed, Purpose::weights, k);
+        for (std::size_t flips = weights.size() / kFlippedShare; flips > 0; --flips) {
+            float& w = model.weights[k][stream.below(static_cast<std::uint32_t>(weights.size()))];
+            w = -w;
+        }
+    }
+}
+
 /// mean|r| of the last layer, row by row. With threshold t the layer shortens every entry that
 /// stays by t mean|r|; `z` is what it gives with threshold 0.
 std::vector<float> residual_means(Model& model, const Batch& z, ConstBatchView y,
                                   ThreadPool& pool) {
-    model.theta.back() = kProbe;
+    set_last_threshold(model, kProbe, false);
     const Batch x = recover_coefficients(model, y, pool);
     std::vector<float> means(z.rows());
     for (std::size_t i = 0; i < z.rows(); ++i) {
@@ -45,32 +84,26 @@ std::vector<float> residual_means(Model& model, const Batch& z, ConstBatchView y
 
 }  // namespace
 
-Model random_network(const Structure& structure, std::size_t layers, const Update& update) {
+Model random_network(const RandomSpec& spec) {
     Model model;
-    model.spec.layers = layers;
-    model.spec.update = update;
-    model.op = Operator::random(structure, OperatorEnsemble::gaussian, kSeed);
+    model.spec.layers = spec.layers;
+    model.spec.update = spec.update;
+    model.spec.update.step = spec.weights == WeightKind::tied;
+    model.spec.weights = spec.weights;
+    model.spec.activation = spec.activation;
+    model.op = Operator::random(spec.structure, spec.ensemble, kSeed);
     // The norm that theory expects: power iterations on a large operator take longer than the
     // measurement.
     const double norm =
         1 + std::sqrt(static_cast<double>(model.op.cols()) / static_cast<double>(model.op.rows()));
-    double sum = 0;
-    for (const float a : model.op.values()) sum += std::abs(a);
-    const auto scale =
-        static_cast<float>(sum / static_cast<double>(structure.links()) / (norm * norm));
-    AlignedBuffer<float> weights;
-    for (const float a : model.op.values()) weights.push_back(a < 0 ? -scale : scale);
-    model.weights.assign(layers, weights);
-    for (std::size_t k = 0; k < layers; ++k) {
-        Stream stream(kSeed, Purpose::weights, k);
-        for (std::size_t flips = weights.size() / kFlippedShare; flips > 0; --flips) {
-            float& w = model.weights[k][stream.below(static_cast<std::uint32_t>(weights.size()))];
-            w = -w;
-        }
-    }
-    model.theta.resize(layers);
-    if (update.momentum) model.beta.assign(layers, kMomentum);
-    if (update.onsager) model.omega.assign(layers, kOnsager);
+    if (model.spec.tied())
+        model.step.assign(spec.layers, static_cast<float>(1 / (norm * norm)));
+    else
+        set_signs(norm, model);
+    model.theta.resize(spec.layers * model.spec.thresholds_per_layer());
+    if (model.spec.has_gains()) model.gain.resize(model.theta.size());
+    if (spec.update.momentum) model.beta.assign(spec.layers, kMomentum);
+    if (spec.update.onsager) model.omega.assign(spec.layers, kOnsager);
     return model;
 }
 
@@ -82,16 +115,16 @@ void set_thresholds(Model& model, ConstBatchView y, double density, ThreadPool& 
                    "give a dense network, or the plain update");
     // The network grows layer by layer; the last layer with threshold 0 gives z itself.
     Model grown = model;
+    for (auto* numbers : {&grown.theta, &grown.gain, &grown.step, &grown.beta, &grown.omega})
+        numbers->clear();
     grown.weights.clear();
-    grown.theta.clear();
     for (std::size_t k = 0; k < model.spec.layers; ++k) {
         grown.spec.layers = k + 1;
-        grown.weights.push_back(std::move(model.weights[k]));
-        grown.theta.push_back(0);
-        grown.beta.resize(std::min(k + 1, model.beta.size()));
-        grown.omega.resize(std::min(k + 1, model.omega.size()));
-        if (!model.beta.empty()) grown.beta[k] = model.beta[k];
-        if (!model.omega.empty()) grown.omega[k] = model.omega[k];
+        if (!model.weights.empty()) grown.weights.push_back(std::move(model.weights[k]));
+        set_last_threshold(grown, 0, false);
+        if (!model.step.empty()) grown.step.push_back(model.step[k]);
+        if (!model.beta.empty()) grown.beta.push_back(model.beta[k]);
+        if (!model.omega.empty()) grown.omega.push_back(model.omega[k]);
         const Batch z = recover_coefficients(grown, y, pool);
         const std::vector<float> units =
             scaled ? residual_means(grown, z, y, pool) : std::vector<float>(z.rows(), 1.0F);
@@ -102,7 +135,7 @@ void set_thresholds(Model& model, ConstBatchView y, double density, ThreadPool& 
         const auto rank =
             static_cast<std::ptrdiff_t>((1 - density) * static_cast<double>(sizes.size() - 1));
         std::nth_element(sizes.begin(), sizes.begin() + rank, sizes.end());
-        grown.theta[k] = sizes[static_cast<std::size_t>(rank)];
+        set_last_threshold(grown, sizes[static_cast<std::size_t>(rank)], true);
     }
     model = std::move(grown);
 }

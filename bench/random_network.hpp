@@ -7,10 +7,20 @@
 
 namespace pibinn::bench {
 
-/// A one-bit network from a random operator, its thresholds still 0. Every layer carries the signs
-/// of A, scaled as A / ||A||^2 is, with 2 % of them flipped: a peer could keep one copy of equal
-/// layers.
-Model random_network(const Structure& structure, std::size_t layers, const Update& update);
+/// Which random network.
+struct RandomSpec {
+    Structure structure;
+    std::size_t layers = 20;
+    Update update = Update::plain();
+    WeightKind weights = WeightKind::one_bit;  ///< or tied
+    OperatorEnsemble ensemble = OperatorEnsemble::gaussian;
+    Activation activation = Activation::soft;  ///< or piecewise, of four pieces
+};
+
+/// A network from a random operator, its thresholds still 0. Every layer of a one-bit network
+/// carries the signs of A, scaled as A / ||A||^2 is, with 2 % of them flipped: a peer could keep
+/// one copy of equal layers.
+Model random_network(const RandomSpec& spec);
 
 /// Sets the thresholds layer by layer so that each leaves about `density` of its entries non-zero
 /// on `y`: our kernels skip zeros, and most peers do not. Thresholds that scale with the residual

@@ -25,10 +25,12 @@ std::size_t batch_of(std::size_t m, std::size_t n, std::size_t layers) {
     return std::clamp<std::size_t>(rows / 64 * 64, 128, 2048);
 }
 
-/// A case, and for a random plain network the accelerated one on the same operator.
+/// A case, and for a random network another of ours that it is compared with: the accelerated
+/// update beside the plain one, and a learned shrink beside soft thresholds.
 struct CasePair {
     RecoveryCase base;
     std::optional<RecoveryCase> accelerated;
+    std::optional<RecoveryCase> soft;
 };
 
 /// Calls visit for the model file, or for every shape.
@@ -40,16 +42,29 @@ void for_each_case(const BenchOptions& options, Visit&& visit) {
         const std::size_t rows = batch_of(model.op.rows(), model.op.cols(), model.spec.layers);
         visit(CasePair{
             model_case(std::move(model), options.density.value_or(kSignalDensity), rows, all),
-            std::nullopt});
+            std::nullopt, std::nullopt});
         return;
     }
     for (const NetworkShape& shape : options.shapes) {
-        const auto make = [&](const Update& update) {
-            return random_case(Structure::dense(shape.m, shape.n), shape.layers, update,
-                               options.density.value_or(kDensity),
+        RandomSpec spec{Structure::dense(shape.m, shape.n), shape.layers};
+        const auto make = [&] {
+            return random_case(spec, options.density.value_or(kDensity),
                                batch_of(shape.m, shape.n, shape.layers), all);
         };
-        visit(CasePair{make(Update::plain()), make(Update::accelerated())});
+        CasePair pair;
+        if (options.network != NetworkChoice::one_bit) spec.ensemble = OperatorEnsemble::rademacher;
+        if (options.network == NetworkChoice::tied) {
+            spec.weights = WeightKind::tied;
+            spec.update = Update::accelerated();
+            pair.soft = make();
+            spec.activation = Activation::piecewise;
+            pair.base = make();
+        } else {
+            pair.base = make();
+            spec.update = Update::accelerated();
+            pair.accelerated = make();
+        }
+        visit(pair);
     }
 }
 
@@ -126,6 +141,13 @@ std::vector<BenchResult> latency_of(const CasePair& pair, const std::string& ker
         updates.add_peer("ours, plain", std::nullopt, turn);
         append(results, updates.run(options.seconds, unit));
     }
+    if (pair.soft) {
+        const OurRecovery soft(pair.soft->model, kernel);
+        Matchup shrinks(describe("latency", c, ours, 1, 1), turn);
+        shrinks.add_peer("ours, soft", std::nullopt,
+                         single_turn(soft.single_call(pair.soft->y), rows));
+        append(results, shrinks.run(options.seconds, unit));
+    }
     return results;
 }
 
@@ -187,6 +209,13 @@ std::vector<BenchResult> throughput_of(const CasePair& pair, const std::string& 
                         timed([&] { fast.recover_into(other.y, x, pool); }));
         updates.add_peer("ours, plain", std::nullopt, turn);
         append(results, updates.run(options.seconds, unit));
+    }
+    if (pair.soft) {
+        const OurRecovery soft(pair.soft->model, kernel);
+        Matchup shrinks(described, turn);
+        shrinks.add_peer("ours, soft", std::nullopt,
+                         timed([&] { soft.recover_into(pair.soft->y, x, pool); }));
+        append(results, shrinks.run(options.seconds, unit));
     }
     if (c.origin == "trained" && threads == 1 &&
         c.model.spec.architecture == Architecture::unrolled)

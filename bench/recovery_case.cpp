@@ -49,9 +49,14 @@ void measure_density(RecoveryCase& c, ThreadPool& pool) {
 
 RecoveryCase random_case(const Structure& structure, std::size_t layers, const Update& update,
                          double density, std::size_t rows, ThreadPool& pool) {
+    return random_case({structure, layers, update}, density, rows, pool);
+}
+
+RecoveryCase random_case(const RandomSpec& spec, double density, std::size_t rows,
+                         ThreadPool& pool) {
     RecoveryCase c;
     c.origin = "random";
-    c.model = random_network(structure, layers, update);
+    c.model = random_network(spec);
     draw(c, kSignalDensity, rows, pool);
     set_thresholds(c.model, c.y.view().row_range(0, std::min(kSample, rows)), density, pool);
     measure_density(c, pool);
@@ -69,12 +74,12 @@ RecoveryCase model_case(Model model, double density, std::size_t rows, ThreadPoo
 
 bool peers_can_run(const Model& model) {
     return model.spec.architecture == Architecture::unrolled &&
-           model.spec.activation == Activation::soft &&
-           model.op.structure().kind() == StructureKind::dense;
+           (model.spec.activation == Activation::soft || model.spec.has_gains()) &&
+           model.spec.polish == 0 && model.op.structure().kind() == StructureKind::dense;
 }
 
 RecoveryNetwork network_of(const Model& model) {
-    ensure(peers_can_run(model), "peers run dense unrolled networks with the soft threshold");
+    ensure(peers_can_run(model), "peers run dense unrolled networks");
     const auto or_zeros = [&](const std::vector<float>& values) {
         return values.empty() ? std::vector<float>(model.spec.layers) : values;
     };
@@ -86,10 +91,15 @@ RecoveryNetwork network_of(const Model& model) {
     network.residual_threshold = model.spec.update.residual_threshold;
     network.delta = static_cast<float>(model.spec.delta);
     network.a.assign(model.op.values().begin(), model.op.values().end());
+    network.tied = model.spec.tied();
+    network.pieces = model.spec.has_gains() ? model.spec.pieces : 0;
     network.weights.reserve(model.links());
     for (const AlignedBuffer<float>& w : model.weights)
         network.weights.insert(network.weights.end(), w.begin(), w.end());
-    network.theta = or_zeros(model.theta);
+    if (network.tied) network.weights = network.a;
+    for (std::size_t k = 1; k <= network.layers; ++k) network.step.push_back(model.step_of(k));
+    network.theta = model.theta;
+    network.gain = model.gain;
     network.beta = or_zeros(model.beta);
     network.omega = or_zeros(model.omega);
     return network;
@@ -102,7 +112,7 @@ std::string case_name(const RecoveryCase& c) {
 
 void write_case(const std::filesystem::path& folder, const RecoveryCase& c, const Batch& ours) {
     const NetworkSpec& spec = c.model.spec;
-    if (!peers_can_run(c.model))
+    if (!peers_can_run(c.model) || spec.tied() || spec.has_gains() || spec.update.step)
         fail_usage(fmt::format("no other peer runs a {} {} network with activation {}",
                                to_string(c.model.op.structure().kind()),
                                to_string(spec.architecture), to_string(spec.activation)),

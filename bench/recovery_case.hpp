@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <string>
 
+#include "bench/random_network.hpp"
 #include "bench/recovery_peer.hpp"
 #include "pibinn/model.hpp"
 
@@ -18,12 +19,16 @@ struct RecoveryCase {
 };
 
 /// A random network whose layers leave about `density` of their entries non-zero.
+RecoveryCase random_case(const RandomSpec& spec, double density, std::size_t rows,
+                         ThreadPool& pool);
+/// One of one-bit weights and soft thresholds.
 RecoveryCase random_case(const Structure& structure, std::size_t layers, const Update& update,
                          double density, std::size_t rows, ThreadPool& pool);
 /// Any model that can recover, on sparse signals of the given density.
 RecoveryCase model_case(Model model, double density, std::size_t rows, ThreadPool& pool);
 
-/// Whether the peers can run the same network: dense, unrolled, with the soft threshold.
+/// Whether the peers can run the same network: dense, unrolled, with soft thresholds or learned
+/// shrinks.
 bool peers_can_run(const Model& model);
 /// The network for those peers.
 RecoveryNetwork network_of(const Model& model);

@@ -30,6 +30,7 @@ RecoveryPeers::RecoveryPeers(const RecoveryCase& c, std::size_t rows, std::size_
     };
     add("openblas", std::make_unique<DensePeer>(network_, openblas_product, threads, sample));
     add("eigen", std::make_unique<DensePeer>(network_, eigen_product, threads, sample));
+    if (network_.tied || network_.pieces > 0) return;
     add("float-fused", std::make_unique<FusedPeer>(network_, threads));
 }
 

@@ -51,7 +51,26 @@ void pack_mask(std::span<const float> weights, const PackedBlock& block, std::ui
             if (sign_of(weights[l], plane)) set_bit(signs + plane * block.plane_size(), l);
 }
 
-void pack_operator(std::span<const float> links, PackedBlock& block) {
+/// The magnitude of a run of links.
+float largest(std::span<const float> links) {
+    float most = 0;
+    for (const float link : links) most = std::max(most, std::abs(link));
+    return most;
+}
+
+/// The signs of every column, a bit per row.
+void pack_sign_columns(std::span<const float> links, PackedBlock& block) {
+    block.sign_size = largest(links);
+    block.row_signs.resize(block.n * block.row_blocks());
+    for (std::size_t j = 0; j < block.n; ++j)
+        for (std::size_t i = 0; i < block.m; ++i) {
+            const std::size_t bit = 4 * (i % 16) + i % 64 / 16;
+            if (links[j * block.m + i] > 0)
+                block.row_signs[j * block.row_blocks() + i / 64] |= std::uint64_t{1} << bit;
+        }
+}
+
+void pack_operator(std::span<const float> links, const SignLayout& layout, PackedBlock& block) {
     if (!block.full()) {
         block.a.assign(links.begin(), links.end());
         return;
@@ -59,6 +78,11 @@ void pack_operator(std::span<const float> links, PackedBlock& block) {
     const std::size_t left = block.stored_rows() % kPad;
     block.main_rows = block.stored_rows() - left;
     block.tail_stride = left == 0 ? 0 : left <= 4 ? 4 : left <= 8 ? 8 : kPad;
+    const auto same_size = [&](float link) { return std::abs(link) == std::abs(links[0]); };
+    if (block.m >= layout.sign_column_rows && std::ranges::all_of(links, same_size)) {
+        pack_sign_columns(links, block);
+        return;
+    }
     block.a.resize(block.n * block.main_rows);
     block.tail.resize(block.n * block.tail_stride +
                       kPad);  // a vector may be read from the last column
@@ -74,13 +98,6 @@ void pack_operator(std::span<const float> links, PackedBlock& block) {
         std::copy_n(column.begin() + block.main_rows, left,
                     block.tail.begin() + j * block.tail_stride);
     }
-}
-
-/// The magnitude of a run of links.
-float largest(std::span<const float> links) {
-    float most = 0;
-    for (const float link : links) most = std::max(most, std::abs(link));
-    return most;
 }
 
 /// The magnitudes of a layer's weights in one block: one for all of them, or one for every column.
@@ -133,6 +150,8 @@ PackedBlock pack_shape(const Model& model, const Block& from, const SignLayout& 
     block.activation = spec.activation;
     block.residual_threshold = spec.update.residual_threshold;
     block.plain = !spec.update.momentum && !spec.update.onsager && spec.delta == 1;
+    block.polish = spec.polish;
+    if (spec.polish > 0) block.cut = model.cut[0];
     block.tied = spec.tied();
     block.planes = block.tied ? 1 : rules_of(spec.weights).sign_planes();
     block.groups = from.full() ? layout.groups(block.m) : 0;
@@ -140,7 +159,7 @@ PackedBlock pack_shape(const Model& model, const Block& from, const SignLayout& 
     block.stride = (block.n + kPad - 1) / kPad * kPad;
     block.offsets.assign(from.offsets.begin(), from.offsets.end());
     block.rows.assign(from.row_indices.begin(), from.row_indices.end());
-    pack_operator(model.op.values().subspan(from.first_link, from.links()), block);
+    pack_operator(model.op.values().subspan(from.first_link, from.links()), layout, block);
     return block;
 }
 
@@ -154,7 +173,8 @@ std::size_t PackedBlock::padded_rows(const SignLayout& layout) const {
 std::size_t PackedBlock::bytes() const {
     return sizeof(PackedLayer) * layers.size() + sizeof(std::uint32_t) * signs.size() +
            sizeof(float) * (channel_scales.size() + shrinks.size() + a.size() + tail.size()) +
-           sizeof(std::uint32_t) * (offsets.size() + rows.size());
+           sizeof(std::uint32_t) * (offsets.size() + rows.size()) +
+           sizeof(std::uint64_t) * row_signs.size();
 }
 
 std::vector<PackedBlock> pack_blocks(const Model& model, const SignLayout& layout) {

@@ -45,7 +45,7 @@ void pack_shrinks(const Model& model, PackedBlock& block) {
             const Piece piece = there ? layers[k][j] : Piece{layers[k].back().threshold, 0};
             slope += piece.gain;
             offset -= double{piece.gain} * piece.threshold;
-            to[j] = piece.threshold;
+            to[j] = piece.threshold + 0.0F;  // never -0: thresholds are compared as integers
             to[stride + j] = static_cast<float>(offset);
             to[2 * stride + j] = static_cast<float>(slope);
         }

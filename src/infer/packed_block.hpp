@@ -22,6 +22,9 @@ struct SignLayout {
     std::size_t rows_per_group = 4;   ///< bits that one table lookup reads
     std::size_t groups_per_word = 8;  ///< from the lowest bits on
     std::size_t partial_sums = 4;     ///< of |r|: row i belongs to sum i mod this
+    /// From how many rows on columns of A that are of signs are held as such, and no floats of
+    /// them.
+    std::size_t sign_column_rows = ~std::size_t{0};
 
     constexpr std::size_t rows_per_word() const { return rows_per_group * groups_per_word; }
     constexpr std::size_t groups(std::size_t rows) const {
@@ -70,6 +73,8 @@ struct PackedBlock {
     bool residual_threshold = false;
     bool plain = true;       ///< neither momentum nor Onsager term, and delta is 1
     std::size_t pieces = 0;  ///< of a learned shrink; 0 for other activations
+    std::size_t polish = 0;  ///< conjugate-gradient steps after the last layer
+    float cut = 0;  ///< of polish: the share of the largest entry that the support is beyond
     std::vector<PackedLayer> layers;
 
     bool tied = false;  ///< the weights are the operator: one set of signs for all layers
@@ -99,7 +104,15 @@ struct PackedBlock {
     std::size_t main_rows = 0;    ///< stored rows rounded down to 16
     std::size_t tail_stride = 0;  ///< the rest rounded up to 0, 4, 8 or 16
 
+    /// An operator of signs, instead of its floats: [column][row_blocks()], a bit per row. Row 16 s
+    /// + l of a block of 64 is bit 4 l + s, so that a byte per row, read as lanes of 32 bits, has
+    /// its rows in order.
+    AlignedBuffer<std::uint64_t> row_signs;
+    float sign_size = 0;  ///< the magnitude of its entries
+
     bool full() const { return offsets.empty(); }
+    bool has_sign_columns() const { return !row_signs.empty(); }
+    std::size_t row_blocks() const { return (m + 63) / 64; }
     /// Row b of a group.
     std::size_t group_row(std::size_t group, std::size_t b) const {
         return b < 2 ? 2 * group + b : b * groups + group;

@@ -23,11 +23,13 @@ struct PackedModel::State {
     std::size_t m = 0;  ///< of one repetition
     std::size_t n = 0;
     std::size_t workspace = 0;
+    std::size_t polish_at = 0;       ///< in the workspace, behind what the kernels need
     std::size_t rows_at_a_time = 1;  ///< by the kernels
 
     State(const Model& model, std::string_view kernel);
     void recover_rows(const std::vector<PackedBlock>& blocks, ConstBatchView y, BatchView x,
                       float* every_layer, std::size_t layer_stride, float* workspace_floats) const;
+    void polish_rows(const RecoverArgs& args) const;
 };
 
 namespace {
@@ -80,7 +82,7 @@ bool can_be_packed(const Model& model) {
     const NetworkSpec& spec = model.spec;
     const bool signs =
         spec.tied() ? has_columns_of_signs(model.op) : rules_of(spec.weights).sign_planes() > 0;
-    return spec.architecture == Architecture::unrolled && spec.polish == 0 && signs &&
+    return spec.architecture == Architecture::unrolled && signs &&
            rules_of(spec.activation).homogeneous;
 }
 
@@ -92,10 +94,13 @@ PackedModel::State::State(const Model& model, std::string_view kernel)
       repeat(model.op.structure().repeat()),
       m(model.op.rows() / repeat),
       n(model.op.cols() / repeat) {
+    std::size_t polish_floats = 0;
     for (const PackedBlock& block : copies.blocks()) {
-        workspace = std::max(workspace, choice.workspace_floats(block));
+        polish_at = std::max(polish_at, (choice.workspace_floats(block) + 15) / 16 * 16);
+        polish_floats = std::max(polish_floats, polish_workspace_floats(block));
         rows_at_a_time = std::max(rows_at_a_time, choice.rows_at_a_time(block));
     }
+    workspace = polish_at + polish_floats;
 }
 
 PackedModel::Workspace::Workspace(const PackedModel& model) : floats_(model.state_->workspace) {}
@@ -128,12 +133,30 @@ void PackedModel::State::recover_rows(const std::vector<PackedBlock>& blocks, Co
     for (const PackedBlock& block : blocks)
         for (std::size_t begin = 0; begin < y.rows;) {
             const auto [kernel, rows] = choice.step(block, y.rows - begin);
-            kernel({block, y.data + begin * y.stride + block.row, y.stride,
-                    x.data + begin * x.stride + block.col, x.stride, rows,
-                    every_layer == nullptr ? nullptr : every_layer + begin * x.stride + block.col,
-                    layer_stride, floats});
+            float* const layers =
+                every_layer == nullptr ? nullptr : every_layer + begin * x.stride + block.col;
+            const RecoverArgs args{block,    y.data + begin * y.stride + block.row,
+                                   y.stride, x.data + begin * x.stride + block.col,
+                                   x.stride, rows,
+                                   layers,   layer_stride,
+                                   floats};
+            kernel(args);
+            if (block.polish > 0) polish_rows(args);
             begin += rows;
         }
+}
+
+/// The last layer is told as polished, too.
+void PackedModel::State::polish_rows(const RecoverArgs& args) const {
+    const PackedBlock& block = args.block;
+    for (std::size_t i = 0; i < args.rows; ++i) {
+        float* const x = args.x + i * args.x_stride;
+        choice.set.polish(block, args.y + i * args.y_stride, x, args.workspace + polish_at);
+        if (args.every_layer != nullptr)
+            std::copy_n(x, block.n,
+                        args.every_layer + (block.layers.size() - 1) * args.layer_stride +
+                            i * args.x_stride);
+    }
 }
 
 void PackedModel::recover_coefficients(std::span<const float> y, std::span<float> x,

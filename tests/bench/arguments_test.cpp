@@ -34,6 +34,17 @@ TEST(BenchArguments, TheLargestNetworkIsMeasuredOnRequestOnly) {
     EXPECT_TRUE(has_large(parse_arguments({"all"})));
 }
 
+TEST(BenchArguments, ChooseTheRandomNetworks) {
+    EXPECT_EQ(parse_arguments({"latency"}).options.network, NetworkChoice::one_bit);
+    EXPECT_EQ(parse_arguments({"latency", "--network", "tied"}).options.network,
+              NetworkChoice::tied);
+    EXPECT_EQ(parse_arguments({"throughput", "--network", "signs"}).options.network,
+              NetworkChoice::signs);
+    EXPECT_THROW(parse_arguments({"latency", "--network", "ternary"}), Error);
+    EXPECT_THROW(parse_arguments({"train", "--network", "tied"}), Error);
+    EXPECT_THROW(parse_arguments({"latency", "--network", "tied", "--model", "m"}), Error);
+}
+
 TEST(BenchArguments, OneThreadIsMeasuredOnce) {
     EXPECT_EQ(parse_arguments({"train", "--threads", "1"}).options.threads,
               (std::vector<std::size_t>{1}));

@@ -84,6 +84,25 @@ TEST(RecoveryPeers, ComputeWhatWeComputeOnVectorsOfAnyLength) {
         }
 }
 
+TEST(RecoveryPeers, ComputeTiedNetworksAndLearnedShrinksToo) {
+    ThreadPool pool(1);
+    for (const auto activation : {Activation::soft, Activation::piecewise}) {
+        const RandomSpec spec{Structure::dense(50, 90),     3,
+                              Update::accelerated(),        WeightKind::tied,
+                              OperatorEnsemble::rademacher, activation};
+        const RecoveryCase c = random_case(spec, 0.2, kRows, pool);
+        EXPECT_NEAR(c.density, 0.2, 0.02);
+        ASSERT_TRUE(OurRecovery(c.model, "auto").packed());
+        const Batch ours = OurRecovery(c.model, "auto").recover(c.y, pool);
+        for (const std::size_t rows : {std::size_t{1}, c.y.rows()}) {
+            RecoveryPeers peers(c, rows, 1, ours);
+            ASSERT_EQ(peers.entries().size(), 2U);
+            for (const auto& entry : peers.entries()) EXPECT_LT(entry.error, 1e-5) << entry.name;
+        }
+        EXPECT_THROW(write_case("unused", c, ours), Error);
+    }
+}
+
 TEST(RecoveryPeers, AreNoneWhereTheyCannotRunTheNetwork) {
     ThreadPool pool(1);
     const RecoveryCase c =

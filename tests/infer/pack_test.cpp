@@ -9,6 +9,7 @@
 namespace pibinn {
 namespace {
 
+using testing::Case;
 using testing::some_mask;
 using testing::some_model;
 using testing::spec_of;
@@ -120,6 +121,29 @@ TEST(Pack, TakesTheSignsOfATiedNetworkFromItsOperator) {
                       model.op.values()[j * 13 + i] < 0 ? -1 : 1);
     const float unit = pack_layers(model, 13)[2].scale;
     EXPECT_FLOAT_EQ(block.layers[2].scale, unit * model.step[2] * std::abs(model.op.values()[0]));
+}
+
+TEST(Pack, HoldsLongColumnsOfSignsAsBitsAndNoFloatsOfThem) {
+    constexpr SignLayout layout{5, 6, 16, 20};
+    const auto packed = [&](std::size_t m, testing::Values values) {
+        const Case c{"", Structure::dense(m, 7), spec_of(WeightKind::tied, Update::plain()),
+                     values};
+        const Model model = some_model(c, 3);
+        return std::pair(pack_blocks(model, layout).at(0), model);
+    };
+    const auto [block, model] = packed(83, testing::Values::usual);
+    ASSERT_TRUE(block.has_sign_columns());
+    EXPECT_TRUE(block.a.empty() && block.tail.empty());
+    EXPECT_EQ(block.sign_size, std::abs(model.op.values()[0]));
+    for (std::size_t j = 0; j < 7; ++j)
+        for (std::size_t i = 0; i < 83; ++i) {
+            const std::size_t bit = 4 * (i % 16) + i % 64 / 16;
+            EXPECT_EQ(block.row_signs[2 * j + i / 64] >> bit & 1,
+                      model.op.values()[83 * j + i] > 0 ? 1U : 0U);
+        }
+    // Short columns, and columns of several magnitudes, stay floats.
+    EXPECT_FALSE(packed(19, testing::Values::usual).first.has_sign_columns());
+    EXPECT_FALSE(packed(83, testing::Values::unit_columns).first.has_sign_columns());
 }
 
 TEST(Pack, GivesColumnsOfATiedNetworkTheirOwnScales) {

@@ -21,6 +21,7 @@ enum class Values {
     zero_gains,     ///< of every other piece, from the one with the smallest threshold on
     zero_pieces,    ///< all gains of a layer are zero, and all thresholds of another
     unit_columns,   ///< an operator of signs whose columns have magnitudes of their own
+    sign_operator,  ///< trained weights on an operator of signs
 };
 
 /// A network to pack.
@@ -100,6 +101,22 @@ inline void add_tied(std::vector<Case>& list) {
             list.push_back({fmt::format("tied {}x{} {}", m, n, to_string(update)),
                             Structure::dense(m, n), spec});
         }
+    // Long columns of signs, of which kernels hold no floats; many entries alive.
+    for (auto [m, n] : std::vector<std::pair<std::size_t, std::size_t>>{
+             {96, 40}, {100, 150}, {128, 300}, {191, 260}, {257, 400}})
+        for (auto weights : {WeightKind::one_bit, WeightKind::ternary, WeightKind::tied})
+            for (auto update : {Update::plain(), Update::accelerated()}) {
+                NetworkSpec spec = spec_of(weights, update);
+                spec.layers = 3;
+                list.push_back(
+                    {fmt::format("signs {}x{} {} {}", m, n, to_string(weights), to_string(update)),
+                     Structure::dense(m, n), spec, Values::sign_operator});
+            }
+    const std::vector<std::pair<std::size_t, std::size_t>> shapes{{100, 60}, {5, 9}, {130, 90}};
+    list.push_back({"signs in blocks", Structure::blocks(shapes),
+                    learned_spec(WeightKind::tied, Update::accelerated())});
+    list.push_back({"signs repeated", Structure::repeated(97, 120, 2),
+                    learned_spec(WeightKind::tied, Update::accelerated())});
     for (const auto& structure : {Structure::dense(13, 21), some_mask(11, 17)}) {
         NetworkSpec one = learned_spec(WeightKind::tied, Update::accelerated());
         one.layers = 1;
@@ -238,7 +255,8 @@ inline void set_pieces(const Case& c, std::uint64_t seed, Model& model) {
 
 /// Weights near a scaled operator and moderate thresholds, so that layers stay alive.
 inline Model some_model(const Case& c, std::uint64_t seed) {
-    const auto ensemble = c.spec.tied() ? OperatorEnsemble::rademacher : OperatorEnsemble::gaussian;
+    const bool signs = c.spec.tied() || c.values == Values::sign_operator;
+    const auto ensemble = signs ? OperatorEnsemble::rademacher : OperatorEnsemble::gaussian;
     Operator op = Operator::random(c.structure, ensemble, seed);
     if (c.values == Values::unit_columns) op = unit_columns(op);
     const auto backend = make_cpu_backend();

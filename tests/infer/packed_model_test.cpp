@@ -147,6 +147,43 @@ TEST_P(EveryKernel, GivesARowTheSameBitsInAnyCompany) {
     }
 }
 
+/// What polish should find: the float network's, whose layers round otherwise.
+TEST_P(EveryKernel, PolishesWhatTheLayersFound) {
+    ThreadPool pool(1);
+    for (const auto& structure :
+         {Structure::dense(13, 21), Structure::dense(50, 100), Structure::dense(110, 150),
+          Structure::dense(1, 4), Structure::repeated(40, 50, 3),
+          some_structure(StructureKind::blocks), some_mask(31, 47)})
+        for (const auto weights : {WeightKind::one_bit, WeightKind::tied}) {
+            NetworkSpec spec = testing::learned_spec(weights, Update::accelerated());
+            spec.polish = 4;
+            Model model = some_model({"", structure, spec}, 3);
+            model.cut = {0.2F};
+            const Batch y = some_measurements(model, 19, 5);
+            const PackedModel packed(model, GetParam());
+            std::vector<Batch> layers;
+            const Batch x = packed.recover_coefficients(y, pool, &layers);
+            EXPECT_EQ(layers.back(), x);
+            const Batch expected = recover_coefficients(model, y, pool);
+            float largest = 0;
+            for (const float v : expected.values()) largest = std::max(largest, std::abs(v));
+            for (std::size_t i = 0; i < x.size(); ++i)
+                EXPECT_NEAR(x.values()[i], expected.values()[i], 2e-4F * largest)
+                    << structure.rows() << " rows, entry " << i;
+            Batch alone(y.rows(), x.cols());
+            PackedModel::Workspace workspace(packed);
+            for (std::size_t i = 0; i < y.rows(); ++i)
+                packed.recover_coefficients(y.row(i), alone.row(i), workspace);
+            EXPECT_EQ(alone, x);
+            // It does something, unless any x on the support explains y.
+            model.spec.polish = 0;
+            model.cut.clear();
+            if (structure.rows() > 1) {
+                EXPECT_NE(PackedModel(model, GetParam()).recover_coefficients(y, pool), x);
+            }
+        }
+}
+
 /// A network whose operator holds the largest entries there may be, of both signs.
 Model model_of_large_entries(const Case& c, float entry) {
     Model model = some_model(c, 7);
@@ -224,7 +261,9 @@ TEST_P(EveryKernel, AddsUpAnyNumberOfRowsLikeItsInstructionSet) {
 }
 
 TEST_P(EveryKernel, AllocatesNothingPerCall) {
-    const Model model = some_model({"", Structure::dense(50, 100), {}}, 1);
+    NetworkSpec spec = testing::learned_spec(WeightKind::tied, Update::accelerated());
+    spec.polish = 3;
+    const Model model = some_model({"", Structure::dense(100, 200), spec}, 1);
     const Batch y = some_measurements(model, 40, 2);
     const PackedModel packed(model, GetParam());
     PackedModel::Workspace workspace(packed);

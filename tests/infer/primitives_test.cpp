@@ -73,8 +73,22 @@ void CompareSoftThresholds(DN d, Differences& found) {
     }
 }
 
+template <class DN>
+void CompareMaskedSums(DN d, Differences& found) {
+    for (std::size_t i = 0; i < 2000; ++i) {
+        const auto sum = hn::Abs(SomeVector(d, i));  // never -0
+        const auto adds = hn::Lt(SomeVector(d, 3000 + i), hn::Zero(d));
+        const auto more = SomeVector(d, 7000 + i);
+        if (!Same(d, AddWhere(adds, sum, more), portable::AddWhere(adds, sum, more)))
+            found.push_back("AddWhere");
+    }
+}
+
 Differences CompareTwins() {
     Differences found;
+    CompareMaskedSums(hn::CappedTag<float, 16>(), found);
+    CompareMaskedSums(hn::CappedTag<float, 8>(), found);
+    CompareMaskedSums(hn::CappedTag<float, 4>(), found);
     CompareSoftThresholds(hn::CappedTag<float, 16>(), found);
     CompareSoftThresholds(hn::CappedTag<float, 8>(), found);
     CompareSoftThresholds(hn::CappedTag<float, 4>(), found);
@@ -87,6 +101,17 @@ Differences CompareTwins() {
         if (!Same(D(), LookUp(table, index), portable::LookUp(table, index)))
             found.push_back("LookUp");
 
+#if PIBINN_SIGN_COLUMNS
+        std::uint64_t signs[40];
+        std::uint32_t offsets[5];
+        for (std::uint64_t& word : signs)
+            word = (i + 1) * 0x9E3779B97F4A7C15U * (&word - signs + 1);
+        for (std::size_t c = 0; c < 5; ++c)
+            offsets[c] = static_cast<std::uint32_t>((i + 7 * c) % 40);
+        if (!Same(D(), hn::BitCast(D(), TableNumbers(signs, offsets)),
+                  hn::BitCast(D(), portable::TableNumbers(signs, offsets))))
+            found.push_back("TableNumbers");
+#endif
         const V abs = hn::Abs(SomeVector(D(), i));
         const V sum = hn::Abs(SomeVector(D(), 9000 + i));
         if (!Same(D(), AddLargerOfPairs<false>(sum, abs),

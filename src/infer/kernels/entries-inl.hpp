@@ -73,23 +73,24 @@ struct EntryStep {
 
     template <class DN>
     HWY_INLINE void Finish(DN d, std::size_t j, hn::Vec<DN> q) {
-        const auto slope = Store(d, j, q);
-        if constexpr (kSumsSlopes) slopes = hn::Add(slopes, slope);
+        const Shrunk<hn::Vec<DN>> shrunk = Store(d, j, q);
+        if constexpr (kSumsSlopes) slopes = AddWhere(shrunk.next.alive, slopes, shrunk.slope);
     }
     /// The last vector, of which `left` lanes are columns.
     template <class DN>
     HWY_INLINE void FinishLast(DN d, std::size_t j, hn::Vec<DN> q, std::size_t left,
                                const Signal& signal) {
-        const auto slope = Store(d, j, q);
+        const Shrunk<hn::Vec<DN>> shrunk = Store(d, j, q);
         if constexpr (kSumsSlopes) {
-            const auto counts = hn::IfThenElseZero(hn::FirstN(d, left), slope);
-            *signal.slopes = SumLanes(hn::Add(slopes, ZeroExtended(counts)));
+            const auto counts = hn::And(shrunk.next.alive, hn::FirstN(d, left));
+            const auto last = hn::IfThenElseZero(counts, shrunk.slope);
+            *signal.slopes = SumLanes(hn::Add(slopes, ZeroExtended(last)));
         }
     }
 
 private:
     template <class DN>
-    HWY_INLINE hn::Vec<DN> Store(DN d, std::size_t j, hn::Vec<DN> q) {
+    HWY_INLINE Shrunk<hn::Vec<DN>> Store(DN d, std::size_t j, hn::Vec<DN> q) {
         using VN = hn::Vec<DN>;
         const VN last = hn::Load(d, x1 + j);
         const VN z = LayerInput<kPlain>(last, kPlain ? last : hn::Load(d, x2 + j), q,
@@ -97,7 +98,7 @@ private:
         const Shrunk<VN> shrunk = Activate<kShrink>(z, numbers);
         hn::Store(shrunk.next.x, d, x2 + j);
         StoreAlive(d, j, shrunk.next.alive);
-        return shrunk.slope;
+        return shrunk;
     }
 
     template <class DN>

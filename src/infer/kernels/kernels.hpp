@@ -33,6 +33,9 @@ struct RecoverArgs {
 };
 
 using RecoverKernel = void (*)(const RecoverArgs&);
+/// Polishes what the layers found: measurements and entries of the block in one row, and
+/// polish_workspace_floats() of working memory, aligned to 64 bytes.
+using PolishKernel = void (*)(const PackedBlock&, const float* y, float* x, float* workspace);
 
 /// The kernels of one instruction set. All of them give a row the same bits.
 struct KernelSet {
@@ -42,11 +45,13 @@ struct KernelSet {
     RecoverKernel vector = nullptr;
     RecoverKernel tile = nullptr;    ///< up to kTile rows, lanes are signals, tables in memory
     RecoverKernel single = nullptr;  ///< the same with a tile of one
+    PolishKernel polish = nullptr;   ///< after any of them
 };
 
 /// `target` is one of Highway's.
 KernelSet kernel_set(std::int64_t target);
 RecoverKernel vector_kernel(std::int64_t target);
+PolishKernel polish_kernel(std::int64_t target);
 
 /// Working memory that the vector kernel needs for a block, in all, per signal and per support; and
 /// that of the tile kernel.
@@ -54,5 +59,7 @@ std::size_t vector_workspace_floats(const PackedBlock& block, const SignLayout& 
 std::size_t vector_signal_floats(const PackedBlock& block, const SignLayout& layout);
 std::size_t vector_support_floats(const PackedBlock& block);
 std::size_t tile_workspace_floats(const PackedBlock& block, const SignLayout& layout);
+/// Of polish, which comes beside these; none for networks without it.
+std::size_t polish_workspace_floats(const PackedBlock& block);
 
 }  // namespace pibinn

@@ -75,7 +75,7 @@ HWY_INLINE V ResidualThreshold(Activation activation, V tau) {
     return hn::Or(tau, hn::And(hn::BitCast(d, next), hn::SignBit(d)));
 }
 
-/// x of a layer, and the slope of a learned shrink where it is not zero.
+/// x of a layer, and of a learned shrink its slope; what that is where x is zero does not count.
 template <class V>
 struct Shrunk {
     Activated<V> next;
@@ -153,7 +153,7 @@ HWY_INLINE Shrunk<V> ShrinkByPieces(V z, const Numbers& numbers) {
     }
     const V signed_offset = hn::Xor(offset, hn::And(z, sign_bit));
     const V x = hn::IfThenElseZero(alive, hn::MulAdd(slope, z, signed_offset));
-    return {Activated<V>(x, alive), hn::IfThenElseZero(alive, slope)};
+    return {Activated<V>(x, alive), slope};
 }
 
 template <Shrink kShrink, class V, class Numbers>
@@ -171,10 +171,8 @@ HWY_INLINE void ScaleShrink(const PackedBlock& block, std::size_t k, const float
     const hn::CappedTag<float, (kWidth < 4 ? 4 : kWidth)> d;
     const std::size_t stride = block.piece_stride();
     const float* from = block.layer_shrink(k);
-    const auto mark = [](auto threshold) HWY_ATTR {  // and never -0
-        return ResidualThreshold(Activation::piecewise,
-                                 hn::Add(threshold, hn::Zero(hn::DFromV<decltype(threshold)>())));
-    };
+    const auto mark = [](auto threshold)
+                          HWY_ATTR { return ResidualThreshold(Activation::piecewise, threshold); };
     if constexpr (kWidth == 1) {
         const auto unit = hn::Set(d, *tau);
         for (std::size_t j = 0; j < stride; j += hn::MaxLanes(d)) {

@@ -19,6 +19,7 @@
 #include <hwy/highway.h>
 
 #include "infer/kernels/kernels.hpp"
+#include "infer/kernels/sign_columns.hpp"
 
 // Three families of targets. AVX-512 and AVX2 on x86, NEON on 64-bit ARM. The others (SSE, SCALAR)
 // have the tile kernel alone: compiling the vector kernel takes long, and processors without AVX2
@@ -30,6 +31,9 @@
 #define PIBINN_AVX512 (HWY_TARGET <= HWY_AVX3)
 #define PIBINN_AVX2 (!PIBINN_AVX512 && HWY_TARGET <= HWY_AVX2)
 #define PIBINN_NEON (HWY_TARGET == HWY_NEON && HWY_ARCH_ARM_A64)
+/// Whether columns of signs are multiplied by lookups: it takes masks of bytes.
+#undef PIBINN_SIGN_COLUMNS
+#define PIBINN_SIGN_COLUMNS PIBINN_AVX512
 /// Whether the target has the vector kernel: tables of signed sums in registers.
 #define PIBINN_VECTOR_KERNEL (PIBINN_AVX512 || PIBINN_AVX2 || PIBINN_NEON)
 
@@ -43,7 +47,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 // whose one-register lookup costs less than two and a choice). Other targets keep their tables in
 // memory, where 16 entries are best.
 #if PIBINN_AVX512
-constexpr SignLayout kLayout{5, 6, 16};
+constexpr SignLayout kLayout{5, 6, 16, 96};
 constexpr std::size_t kPassWords = 2;
 #elif PIBINN_AVX2
 constexpr SignLayout kLayout{3, 10, 8};
@@ -81,9 +85,25 @@ HWY_INLINE Activated<V> SoftThreshold(V z, V tau) {
     return Activated<V>(hn::Sub(z, hn::Min(hn::Max(z, hn::Neg(tau)), tau)));
 }
 
+/// Adds where the mask is set.
+template <class V>
+HWY_INLINE V AddWhere(hn::Mask<hn::DFromV<V>> adds, V sum, V more) {
+    return hn::Add(sum, hn::IfThenElseZero(adds, more));
+}
+
 }  // namespace portable
 
 #if PIBINN_AVX512
+
+template <class V>
+HWY_INLINE V AddWhere(hn::Mask<hn::DFromV<V>> adds, V sum, V more) {
+    if constexpr (sizeof(V) == 64)
+        return V{_mm512_mask_add_ps(sum.raw, adds.raw, sum.raw, more.raw)};
+    else if constexpr (sizeof(V) == 32)
+        return V{_mm256_mask_add_ps(sum.raw, adds.raw, sum.raw, more.raw)};
+    else
+        return V{_mm_mask_add_ps(sum.raw, adds.raw, sum.raw, more.raw)};
+}
 
 /// vrangeps takes an instruction less, but with it there is so much arithmetic on floats of 512
 /// bits that the processor lowers its clock (3.4 to 2.8 GHz on an Ice Lake). For the same reason
@@ -106,6 +126,7 @@ HWY_INLINE Activated<V> SoftThreshold(V z, V tau) {
 
 #else
 
+using portable::AddWhere;
 using portable::SoftThreshold;
 
 #endif
@@ -194,6 +215,38 @@ HWY_INLINE V LookUp(const GroupTable& table, VU index) {
 }
 #endif
 
+#if PIBINN_SIGN_COLUMNS
+
+// TableNumbers: a byte for each of 64 rows, whose bit i is the row's bit in signs[offsets[i]], for
+// five i.
+
+namespace portable {
+
+HWY_INLINE VU TableNumbers(const std::uint64_t* signs, const std::uint32_t* offsets) {
+    const hn::Repartition<std::uint8_t, DU> d;
+    auto numbers = hn::Zero(d);
+    for (std::size_t i = 0; i < kGroupColumns; ++i) {
+        std::uint8_t bits[8];
+        std::memcpy(bits, signs + offsets[i], sizeof bits);
+        numbers =
+            hn::Or(numbers, hn::IfThenElseZero(hn::LoadMaskBits(d, bits),
+                                               hn::Set(d, static_cast<std::uint8_t>(1U << i))));
+    }
+    return hn::BitCast(DU(), numbers);
+}
+
+}  // namespace portable
+
+HWY_INLINE VU TableNumbers(const std::uint64_t* signs, const std::uint32_t* offsets) {
+    __m512i numbers = _mm512_maskz_set1_epi8(signs[offsets[0]], 1);
+    for (std::size_t i = 1; i < kGroupColumns; ++i)
+        numbers = _mm512_mask_add_epi8(numbers, signs[offsets[i]], numbers,
+                                       _mm512_set1_epi8(static_cast<char>(1U << i)));
+    return VU{numbers};
+}
+
+#endif
+
 /// p[l] += p[l + half], halving down to one: the order in which a tile adds its partial sums.
 template <class VN>
 HWY_INLINE float SumLanes(VN v) {
@@ -242,7 +295,7 @@ HWY_INLINE void SumEachRow(const float (&rows)[kRows][kLanes], std::size_t count
 constexpr __mmask16 kFirstOfPair = 0x5555;
 
 template <bool kFirst>
-HWY_INLINE V AddWhere(__mmask16 adds, V sum, V larger) {
+HWY_INLINE V AddPairs(__mmask16 adds, V sum, V larger) {
     if constexpr (kFirst)
         return V{_mm512_maskz_mov_ps(adds, larger.raw)};
     else
@@ -250,13 +303,13 @@ HWY_INLINE V AddWhere(__mmask16 adds, V sum, V larger) {
 }
 template <bool kFirst>
 HWY_INLINE V AddLargerOfPairs(V sum, V abs) {
-    return AddWhere<kFirst>(kFirstOfPair, sum, LargerAbs(abs, hn::Shuffle2301(abs)));
+    return AddPairs<kFirst>(kFirstOfPair, sum, LargerAbs(abs, hn::Shuffle2301(abs)));
 }
 template <bool kFirst>
 HWY_INLINE V AddLargerOfPairs(V sum, hn::Mask<D> butterfly, V abs) {
     // Alone, a row is compared with zero.
     const V other{_mm512_maskz_permute_ps(butterfly.raw, abs.raw, 0xB1)};
-    return AddWhere<kFirst>(static_cast<__mmask16>(kFirstOfPair | ~butterfly.raw), sum,
+    return AddPairs<kFirst>(static_cast<__mmask16>(kFirstOfPair | ~butterfly.raw), sum,
                             LargerAbs(abs, other));
 }
 

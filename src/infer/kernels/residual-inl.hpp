@@ -14,6 +14,7 @@
 
 #include "core/static_count.hpp"
 #include "infer/kernels/residual_l1-inl.hpp"
+#include "infer/kernels/sign_columns-inl.hpp"
 #include "infer/kernels/signal-inl.hpp"
 #include "infer/kernels/support_indices-inl.hpp"
 
@@ -275,6 +276,52 @@ HWY_NOINLINE void StreamResidual(const PackedBlock& block, const PackedLayer& la
     }
 }
 
+#if PIBINN_SIGN_COLUMNS
+
+/// The columns of all lists.
+HWY_INLINE std::size_t JoinLists(const PackedBlock& block, const Support& support,
+                                 std::uint32_t* to) {
+    const DU du;
+    const hn::Rebind<std::uint8_t, DU> bytes;
+    std::uint32_t* at = to;
+    for (std::size_t l = 0; l * kListed < block.n; ++l) {
+        const VU first = hn::Set(du, static_cast<std::uint32_t>(l * kListed));
+        const std::uint8_t* list = support.indices + l * kListBytes;
+        const auto count = static_cast<std::size_t>(support.ends[l] - list);
+        for (std::size_t i = 0; i < count; i += kLanes)
+            hn::StoreU(hn::Add(first, hn::PromoteTo(du, hn::LoadU(bytes, list + i))), du, at + i);
+        at += count;
+    }
+    return static_cast<std::size_t>(at - to);
+}
+
+/// The same where A is of signs.
+template <bool kPlain>
+HWY_NOINLINE void SignResidual(const PackedBlock& block, const PackedLayer& layer,
+                               Support* supports, const Signal* signals, std::size_t count) {
+    const D d;
+    const ButterflyRows butterfly(block);
+    const V size = hn::Set(d, block.sign_size);
+    for (const Signal* signal = signals; signal != signals + count; ++signal, ++supports) {
+        supports->Find<false>(block, *signal);
+        const SignColumnSpace& space = signal->sign_columns;
+        const std::size_t columns = JoinLists(block, *supports, space.columns);
+        MultiplySignColumns(block, space.columns, columns, signal->x1, 1, space);
+        const ScaledY<kPlain> scaled_y(layer, *signal);
+        const ResidualStep<kPlain> step(block, layer, supports->alive, *signal);
+        AbsSum abs_sum;
+        for (std::size_t i = 0; i < block.m; i += kLanes) {
+            V misfit = hn::NegMulAdd(size, StoredSums(space, butterfly.count, i), scaled_y(d, i));
+            if (i + kLanes > block.m)
+                misfit = hn::IfThenElseZero(hn::FirstN(d, block.m - i), misfit);
+            abs_sum.Add(butterfly, i, step.Finish(d, i, misfit));
+        }
+        ResidualThresholds::Take(abs_sum, block, layer.theta, count == 1, *signal);
+    }
+}
+
+#endif
+
 using ResidualFunction = void (*)(const PackedBlock&, const PackedLayer&, Support*, const Signal*,
                                   std::size_t);
 
@@ -283,6 +330,9 @@ template <bool kPlain>
 ResidualFunction ResidualOf(const PackedBlock& block) {
     constexpr std::size_t kMostLines = 4;  // cache lines of a column whose sums stay in registers
     const bool one_list = block.n <= kListed;
+#if PIBINN_SIGN_COLUMNS
+    if (block.has_sign_columns()) return &SignResidual<kPlain>;
+#endif
     if (block.main_rows / 16 > kMostLines) return &StreamResidual<kPlain>;
     return WithStaticCount<kMostLines, 0>(block.main_rows / 16, [&](auto lines) {
         // Tails of 0, 4, 8 and 16 floats; without a whole line there is always one.

@@ -86,10 +86,11 @@ struct Signal {
     float* tau;           ///< the threshold, where it follows from them
     float* shrink;        ///< the pieces of a learned shrink, thresholds times tau
     float* slopes;        ///< of it, summed over the entries of x1
+    SignColumnSpace sign_columns;
 
     Signal() = default;
     /// In the memory from `at` on, vector_signal_floats() of it. Interleaved signals share memory
-    /// of padded columns and rows: what is small stays in the cache.
+    /// of padded columns and rows, and for A x by signs: what is small stays in the cache.
     Signal(const PackedBlock& block, float* at, float* shared) : y(at) {
         const std::size_t rows = block.padded_rows(kLayout);
         r = y + rows;
@@ -100,6 +101,7 @@ struct Signal {
         q = shared;
         sums = block.plain ? r : shared + block.stride;
         alive = reinterpret_cast<std::uint8_t*>(x2 + block.stride);
+        sign_columns = SignColumnSpace(block, shared + block.stride + rows);
     }
 
     /// Sets y to these measurements and all else to zero, in all `floats` of its memory.

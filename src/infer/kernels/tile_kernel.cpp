@@ -144,7 +144,7 @@ struct TileLayers {
                 hn::Store(shrunk.next.x, d, x2 + at);
                 if constexpr (kSumsSlopes) {
                     float* sum = s.slopes + j % kLayout.partial_sums * kWidth + v * kLanes;
-                    hn::Store(hn::Add(hn::Load(d, sum), shrunk.slope), d, sum);
+                    hn::Store(AddWhere(shrunk.next.alive, hn::Load(d, sum), shrunk.slope), d, sum);
                 } else if constexpr (!kPlain) {
                     count[v] = hn::Add(count[v], hn::IfThenElseZero(shrunk.next.alive, one));
                 }
@@ -204,7 +204,9 @@ using SixteenRows = TileLayers<kTile, kPlain, kShrink>;
 template <bool kPlain, Shrink kShrink>
 using OneRow = TileLayers<1, kPlain, kShrink>;
 
-KernelSet TileKernels() { return {kLayout, nullptr, &Recover<SixteenRows>, &Recover<OneRow>}; }
+KernelSet TileKernels() {
+    return {kLayout, nullptr, &Recover<SixteenRows>, &Recover<OneRow>, nullptr};
+}
 
 }  // namespace pibinn::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -219,6 +221,7 @@ KernelSet kernel_set(std::int64_t target) {
     chosen.Update(target);
     KernelSet set = HWY_DISPATCH_TABLE(TileKernels)[chosen.GetIndex()]();
     set.vector = vector_kernel(target);
+    set.polish = polish_kernel(target);
     return set;
 }
 

@@ -16,6 +16,7 @@
 #include "algebra/cpu/transpose-inl.hpp"
 #include "core/static_count.hpp"
 #include "infer/kernels/layer_math-inl.hpp"
+#include "infer/kernels/sign_columns-inl.hpp"
 #include "infer/kernels/tile_workspace.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -267,6 +268,40 @@ struct Tile {
             cpu::HWY_NAMESPACE::Transpose(kWidth, block.stored_rows(), e, stride, s.e1, kWidth);
     }
 
+#if PIBINN_SIGN_COLUMNS
+
+    /// e1 = y_factor y - A x1 where A is of signs, signal by signal, as the vector kernel does it.
+    static HWY_NOINLINE void MeasureSigns(const PackedBlock& block, float y_factor,
+                                          const TileWorkspace& s) {
+        const Wide d;
+        constexpr std::size_t lanes = hn::MaxLanes(Wide());
+        const std::size_t stride = block.padded_rows(kLayout);
+        const SignColumnSpace& space = s.sign_columns;
+        float* e = kWidth == 1 ? s.e1 : s.e_by_signal;
+        const float* y = kWidth == 1 ? s.y : s.y_by_signal;
+        const auto size = hn::Set(d, block.sign_size);
+        const auto factor = hn::Set(d, y_factor);
+        for (std::size_t signal = 0; signal < kWidth; ++signal, e += stride, y += stride) {
+            std::size_t count = 0;
+            for (std::size_t c = 0; c < s.support_count; ++c)
+                if (s.support[c] % kWidth == signal)
+                    space.columns[count++] = static_cast<std::uint32_t>(s.support[c] / kWidth);
+            MultiplySignColumns(block, space.columns, count, s.x1 + signal, kWidth, space);
+            for (std::size_t i = 0; i < block.m; i += lanes) {
+                auto misfit = hn::NegMulAdd(size, StoredSums(space, block.butterfly_rows(), i),
+                                            hn::Mul(factor, hn::Load(d, y + i)));
+                if (i + lanes > block.m)
+                    misfit = hn::IfThenElseZero(hn::FirstN(d, block.m - i), misfit);
+                hn::Store(misfit, d, e + i);
+            }
+        }
+        if constexpr (kWidth > 1)
+            cpu::HWY_NAMESPACE::Transpose(kWidth, block.stored_rows(), s.e_by_signal, stride, s.e1,
+                                          kWidth);
+    }
+
+#endif
+
     /// e1 = y_factor y - A x1 over the columns in which any signal is alive. A zero takes nothing
     /// off, so that every signal gets the bits it would get alone.
     static HWY_NOINLINE void MeasureTogether(const PackedBlock& block, float y_factor,
@@ -308,6 +343,9 @@ struct Tile {
     /// of the result.
     static HWY_INLINE void Measure(const PackedBlock& block, float y_factor,
                                    const TileWorkspace& s) {
+#if PIBINN_SIGN_COLUMNS
+        if (block.has_sign_columns()) return MeasureSigns(block, y_factor, s);
+#endif
         if constexpr (kWidth == 1) {
             MeasureSupports(block, y_factor, s);
         } else {

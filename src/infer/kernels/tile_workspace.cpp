@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "infer/kernels/kernels.hpp"
+#include "infer/kernels/sign_columns.hpp"
 
 namespace pibinn {
 
@@ -47,7 +48,21 @@ TileWorkspace::TileWorkspace(const PackedBlock& block, const SignLayout& layout,
     slopes = take(block.pieces > 0 ? layout.partial_sums * width : 0);
     active = reinterpret_cast<std::uint32_t*>(take(block.n));
     support = reinterpret_cast<std::uint32_t*>(take(block.n * width + kLine));
+    sign_columns = SignColumnSpace(block, take(sign_column_floats(block)));
     end = at;
+}
+
+SignColumnSpace::SignColumnSpace(const PackedBlock& block, float* at)
+    : sums(at),
+      tables(sums + block.row_blocks() * 64),
+      offsets(reinterpret_cast<std::uint32_t*>(tables + kTabledColumns / kGroupColumns * 32)),
+      columns(offsets + kTabledColumns) {}
+
+std::size_t sign_column_floats(const PackedBlock& block) {
+    if (!block.has_sign_columns()) return 0;
+    // A vector may be written behind the last column.
+    return lines(block.row_blocks() * 64 + kTabledColumns / kGroupColumns * 32 + kTabledColumns +
+                 block.n + kLine);
 }
 
 std::size_t vector_signal_floats(const PackedBlock& block, const SignLayout& layout) {
@@ -64,7 +79,7 @@ std::size_t vector_support_floats(const PackedBlock& block) {
 
 std::size_t vector_workspace_floats(const PackedBlock& block, const SignLayout& layout) {
     return kInterleave * (vector_signal_floats(block, layout) + vector_support_floats(block)) +
-           block.stride + block.padded_rows(layout);
+           block.stride + block.padded_rows(layout) + sign_column_floats(block);
 }
 
 std::size_t tile_workspace_floats(const PackedBlock& block, const SignLayout& layout) {

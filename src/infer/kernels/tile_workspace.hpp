@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "infer/kernels/sign_columns.hpp"
 #include "infer/packed_block.hpp"
 
 namespace pibinn {
@@ -25,6 +26,7 @@ struct TileWorkspace {
     std::uint32_t* support;  ///< places in x1 that are not zero, ascending
     std::size_t support_count = 0;
     std::uint32_t* active;  ///< columns where any signal is not zero
+    SignColumnSpace sign_columns;
     float* end;
 
     TileWorkspace(const PackedBlock& block, const SignLayout& layout, std::size_t width,

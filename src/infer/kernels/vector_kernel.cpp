@@ -28,7 +28,8 @@ public:
           floats_(vector_signal_floats(args.block, kLayout)) {
         const PackedBlock& block = args.block;
         float* shared = args.workspace + kInterleave * floats_;
-        float* lists = shared + block.stride + block.padded_rows(kLayout);
+        float* lists =
+            shared + block.stride + block.padded_rows(kLayout) + sign_column_floats(block);
         for (std::size_t i = 0; i < std::min(kInterleave, args.rows); ++i) {
             signals_[0][i] = Signal(block, args.workspace + i * floats_, shared);
             thresholds_.Share(i, signals_[0][i]);

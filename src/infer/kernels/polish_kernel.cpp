@@ -1,0 +1,255 @@
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include "infer/kernels/kernels.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "infer/kernels/polish_kernel.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+#include <hwy/targets.h>
+
+#include "infer/kernels/support_writer-inl.hpp"
+
+#ifndef PIBINN_INFER_POLISH_SPACE
+#define PIBINN_INFER_POLISH_SPACE
+namespace pibinn {
+
+/// Working memory of one polish: columns of the support and vectors beside them.
+struct PolishSpace {
+    static constexpr std::size_t kLine = 16;
+    static constexpr std::size_t lines(std::size_t count) {
+        return (count + kLine - 1) / kLine * kLine;
+    }
+
+    std::size_t rows;                  ///< stored, up to whole cache lines
+    float *r, *q;                      ///< rows
+    float* x;                          ///< columns of the block
+    float *found, *direction, *slope;  ///< entries of the support
+    std::uint32_t* support;            ///< columns, with a vector of room behind them
+    float* columns;                    ///< [entry][rows]
+    float* end;
+
+    PolishSpace(const PackedBlock& block, float* at) : rows(lines(block.stored_rows())) {
+        const std::size_t most = lines(std::min(block.m, block.n));
+        r = at;
+        q = r + rows;
+        x = q + rows;
+        found = x + lines(block.n);
+        direction = found + most;
+        slope = direction + most;
+        support = reinterpret_cast<std::uint32_t*>(slope + most);
+        columns = slope + most + lines(block.n + kLine);
+        end = columns + std::min(block.m, block.n) * rows;
+    }
+};
+
+}  // namespace pibinn
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace pibinn::HWY_NAMESPACE {
+
+namespace polish {
+
+using D = hn::CappedTag<float, 16>;
+using V = hn::Vec<D>;
+constexpr std::size_t kLanes = hn::MaxLanes(D());
+
+// Of the first squared gradient: float32 has no digits left to gain.
+constexpr float kConverged = 1e-14F;
+// Rows of a butterfly, difference and sum, have twice the squared length of the rows they stand
+// for.
+constexpr float kButterflyWeight = 0.70710678F;
+
+/// An entry of A of a block of signs.
+HWY_INLINE float SignedEntry(const PackedBlock& block, std::size_t j, std::size_t i) {
+    const std::size_t bit = 4 * (i % 16) + i % 64 / 16;
+    const bool plus = (block.row_signs[j * block.row_blocks() + i / 64] >> bit & 1) != 0;
+    return plus ? block.sign_size : -block.sign_size;
+}
+
+/// Column j of A. Where it is stored with butterflies they stay, at a weight that leaves all
+/// products of rows as they are.
+HWY_INLINE void ReadColumn(const PackedBlock& block, std::size_t j, std::size_t rows, float* to) {
+    std::fill_n(to, rows, 0.0F);
+    if (!block.full()) {
+        for (std::size_t l = block.offsets[j]; l < block.offsets[j + 1]; ++l)
+            to[block.rows[l]] = block.a[l];
+        return;
+    }
+    if (block.has_sign_columns()) {
+        for (std::size_t i = 0; i < block.m; ++i) to[i] = SignedEntry(block, j, i);
+        return;
+    }
+    const std::size_t left = block.stored_rows() - block.main_rows;
+    for (std::size_t i = 0; i < block.main_rows; ++i) to[i] = block.a[j * block.main_rows + i];
+    for (std::size_t i = 0; i < left; ++i)
+        to[block.main_rows + i] = block.tail[j * block.tail_stride + i];
+    for (std::size_t i = 0; i < block.butterfly_rows(); ++i) to[i] *= kButterflyWeight;
+}
+
+/// The measurements in the order of these columns.
+HWY_INLINE void ReadMeasurements(const PackedBlock& block, const float* y, std::size_t rows,
+                                 float* to) {
+    std::fill_n(to, rows, 0.0F);
+    for (std::size_t i = 0; i < block.m; ++i) to[i] = y[i];
+    if (!block.full() || block.has_sign_columns()) return;
+    for (std::size_t i = 0; i < block.butterfly_rows(); i += 2) {
+        const float first = to[i], second = to[i + 1];
+        to[i] = kButterflyWeight * (first - second);
+        to[i + 1] = kButterflyWeight * (first + second);
+    }
+}
+
+/// Lane sums in a fixed order.
+HWY_INLINE float SumOf(V v) {
+    alignas(64) float lanes[kLanes];
+    hn::Store(v, D(), lanes);
+    for (std::size_t half = kLanes / 2; half > 0; half /= 2)
+        for (std::size_t l = 0; l < half; ++l) lanes[l] += lanes[l + half];
+    return lanes[0];
+}
+
+HWY_INLINE float SquaredNorm(const float* a, std::size_t count) {
+    V sum = hn::Zero(D());
+    for (std::size_t i = 0; i < count; i += kLanes) {
+        const V v = hn::Load(D(), a + i);
+        sum = hn::MulAdd(v, v, sum);
+    }
+    return SumOf(sum);
+}
+
+/// to += factor times the columns, four at a time, so that it is read and written once for four.
+HWY_INLINE void AddColumns(const PolishSpace& space, std::size_t count, const float* entries,
+                           float factor, float* HWY_RESTRICT to) {
+    const D d;
+    std::size_t e = 0;
+    for (; e + 4 <= count; e += 4) {
+        const float* column = space.columns + e * space.rows;
+        const V a = hn::Set(d, factor * entries[e]), b = hn::Set(d, factor * entries[e + 1]);
+        const V c = hn::Set(d, factor * entries[e + 2]), f = hn::Set(d, factor * entries[e + 3]);
+        for (std::size_t i = 0; i < space.rows; i += kLanes) {
+            V sum = hn::MulAdd(a, hn::Load(d, column + i), hn::Load(d, to + i));
+            sum = hn::MulAdd(b, hn::Load(d, column + space.rows + i), sum);
+            sum = hn::MulAdd(c, hn::Load(d, column + 2 * space.rows + i), sum);
+            hn::Store(hn::MulAdd(f, hn::Load(d, column + 3 * space.rows + i), sum), d, to + i);
+        }
+    }
+    for (; e < count; ++e) {
+        const V a = hn::Set(d, factor * entries[e]);
+        for (std::size_t i = 0; i < space.rows; i += kLanes)
+            hn::Store(
+                hn::MulAdd(a, hn::Load(d, space.columns + e * space.rows + i), hn::Load(d, to + i)),
+                d, to + i);
+    }
+}
+
+/// The products of the columns with r.
+HWY_INLINE void MultiplyColumns(const PolishSpace& space, std::size_t count,
+                                float* HWY_RESTRICT to) {
+    const D d;
+    for (std::size_t e = 0; e < count; e += 4) {
+        const std::size_t some = std::min<std::size_t>(4, count - e);
+        const float* columns[4];
+        V sums[4];
+        for (std::size_t l = 0; l < 4; ++l) {
+            columns[l] = space.columns + (e + std::min(l, some - 1)) * space.rows;
+            sums[l] = hn::Zero(d);
+        }
+        for (std::size_t i = 0; i < space.rows; i += kLanes) {
+            const V r = hn::Load(d, space.r + i);
+            for (std::size_t l = 0; l < 4; ++l)
+                sums[l] = hn::MulAdd(r, hn::Load(d, columns[l] + i), sums[l]);
+        }
+        for (std::size_t l = 0; l < some; ++l) to[e + l] = SumOf(sums[l]);
+    }
+}
+
+/// The support: entries beyond a share of the largest. None where x holds what is no number.
+HWY_INLINE std::size_t FindSupport(const PackedBlock& block, const float* x,
+                                   const PolishSpace& space) {
+    const D d;
+    const std::size_t n = PolishSpace::lines(block.n);
+    std::fill_n(space.x, n, 0.0F);
+    std::copy_n(x, block.n, space.x);
+    V most = hn::Zero(d);
+    auto all_finite = hn::Eq(most, most);
+    for (std::size_t j = 0; j < n; j += kLanes) {
+        const V size = hn::Abs(hn::Load(d, space.x + j));
+        all_finite = hn::And(all_finite, hn::Lt(size, hn::Inf(d)));
+        most = hn::Max(most, size);
+    }
+    if (!hn::AllTrue(d, all_finite)) return 0;
+    const V beyond = hn::Mul(hn::Set(d, block.cut), hn::MaxOfLanes(d, most));
+    SupportWriter<D> support(space.support);
+    for (std::size_t j = 0; j < n; j += kLanes)
+        support.Add(j, hn::Gt(hn::Abs(hn::Load(d, space.x + j)), beyond));
+    return support.Finish();
+}
+
+/// Conjugate gradients for ||y - A_S x_S||^2, as algebra/polish.cpp has them.
+void Run(const PackedBlock& block, const float* y, float* x, float* workspace) {
+    const PolishSpace space(block, workspace);
+    const std::size_t count = FindSupport(block, x, space);
+    if (count == 0 || count > block.m) return;
+    for (std::size_t e = 0; e < count; ++e) {
+        ReadColumn(block, space.support[e], space.rows, space.columns + e * space.rows);
+        space.found[e] = x[space.support[e]];
+    }
+    const std::size_t padded = PolishSpace::lines(count);
+    std::fill(space.slope + count, space.slope + padded, 0.0F);
+    ReadMeasurements(block, y, space.rows, space.r);
+    AddColumns(space, count, space.found, -1, space.r);
+    MultiplyColumns(space, count, space.slope);
+    std::copy_n(space.slope, count, space.direction);
+    float gamma = SquaredNorm(space.slope, padded);
+    const float enough = kConverged * gamma;
+    for (std::size_t step = 0; step < block.polish && gamma > enough; ++step) {
+        std::fill_n(space.q, space.rows, 0.0F);
+        AddColumns(space, count, space.direction, 1, space.q);
+        const float alpha = gamma / SquaredNorm(space.q, space.rows);
+        if (!(std::abs(alpha) <= std::numeric_limits<float>::max())) break;  // columns that cancel
+        for (std::size_t e = 0; e < count; ++e) space.found[e] += alpha * space.direction[e];
+        for (std::size_t i = 0; i < space.rows; ++i) space.r[i] -= alpha * space.q[i];
+        MultiplyColumns(space, count, space.slope);
+        const float next = SquaredNorm(space.slope, padded);
+        const float turn = next / gamma;
+        for (std::size_t e = 0; e < count; ++e)
+            space.direction[e] = space.slope[e] + turn * space.direction[e];
+        gamma = next;
+    }
+    std::fill_n(x, block.n, 0.0F);
+    for (std::size_t e = 0; e < count; ++e) x[space.support[e]] = space.found[e];
+}
+
+}  // namespace polish
+
+PolishKernel FindPolishKernel() { return &polish::Run; }
+
+}  // namespace pibinn::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace pibinn {
+
+HWY_EXPORT(FindPolishKernel);
+
+PolishKernel polish_kernel(std::int64_t target) {
+    hwy::ChosenTarget chosen;
+    chosen.Update(target);
+    return HWY_DISPATCH_TABLE(FindPolishKernel)[chosen.GetIndex()]();
+}
+
+std::size_t polish_workspace_floats(const PackedBlock& block) {
+    if (block.polish == 0) return 0;
+    float* const start =
+        reinterpret_cast<float*>(std::uintptr_t{AlignedAllocator<float>::alignment});
+    return static_cast<std::size_t>(PolishSpace(block, start).end - start);
+}
+
+}  // namespace pibinn
+#endif
