@@ -127,6 +127,12 @@ std::vector<Answer> answers(const Certificate& c) {
     if (!c.failed.empty())
         out.push_back({c.proves_errors() ? "What is missing" : "What failed",
                        fmt::format("{}", fmt::join(c.failed, "; ")), ""});
+    if (c.spec.polish > 0)
+        out.push_back({"Not covered",
+                       fmt::format("the {} steps of polish after the last layer: everything here "
+                                   "speaks of what the layers give",
+                                   c.spec.polish),
+                       ""});
     out.push_back({"Signals", source_text(c), ""});
     out.push_back({"Network", c.network, ""});
     return out;

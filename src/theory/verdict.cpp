@@ -179,6 +179,7 @@ void judge(Certificate& c) {
     }
     if (!c.spec.update.is_plain())
         c.why += "; the accelerated update lies outside the paper's theory, the bounds are ours";
+    if (c.spec.polish > 0) c.why += "; the polish after the last layer is not covered";
 }
 
 }  // namespace pibinn

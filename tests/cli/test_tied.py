@@ -57,6 +57,16 @@ def test_a_tied_network_stores_its_operator_and_a_few_numbers(tmp_path):
     assert len(arrays["gain"]) == 2 * layers
 
 
+def test_a_certificate_says_what_the_theory_does_not_cover(tmp_path):
+    soft = [*TIED, *sets("model.activation=soft")]
+    succeed("train", *TINY, *soft, *sets("model.polish=2"), "--out", tmp_path / "soft")
+    text = succeed("certify", tmp_path / "soft/model.safetensors", "--size", "1")
+    assert "Not covered" in text and "2 steps of polish after the last layer" in text
+    succeed("train", *TINY, *TIED, "--out", tmp_path / "shrink")
+    line = refuse("certify", tmp_path / "shrink/model.safetensors", "--size", "1", cwd=tmp_path)
+    assert "the theory has no bounds for activation 'piecewise'" in line
+
+
 def test_the_program_recovers_as_the_formulas_say(tmp_path):
     """The layers of the mathematics, in numpy, from an exported model; without and with polish."""
     for polish in (0, 3):
