@@ -42,10 +42,10 @@ const FieldPlan kQuick{
     {"problem.train=250", "problem.test=60", "train.batch=50", "train.stage.tune.epochs=4",
      "train.stage.pretrain.epochs=2", "train.stage.joint.epochs=2", "train.stage.stage2.epochs=1"},
     {
-        {80, 0.05, {at(20)}, {2, 3, 4}, all},
-        {80, 0.05, {at(40), none}, {4}, all},
+        {80, 0.05, {at(20)}, {2, 4}, all},
+        {80, 0.05, {at(40), none}, {4}, {tied_signs}},
         {80, 0.05, {range}, {4}, {tied_signs}},
-        {160, 0.025, {at(20)}, {4}, {tied_signs, one_bit}},
+        {160, 0.025, {at(20)}, {4}, {tied_signs}},
     }};
 
 std::string noise_name(const FieldNoise& noise) {
