@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -38,6 +39,17 @@ void set_last_threshold(Model& model, float theta, bool pieces) {
         model.theta[at] = pieces ? kPieces[j][0] * theta : theta;
         model.gain[at] = pieces ? kPieces[j][1] : j == 0 ? 1.0F : 0.0F;
     }
+}
+
+/// In the middle between a size and the next one that is clearly larger: on an entry, rounding
+/// would decide whether it stays. Signals with one entry in the same place have sizes that are
+/// equal but for rounding.
+float gap_above(const std::vector<float>& sizes, float size) {
+    constexpr float clearly = 1.001F;
+    float next = std::numeric_limits<float>::infinity();
+    for (const float other : sizes)
+        if (other > clearly * size) next = std::min(next, other);
+    return std::isfinite(next) ? (size + next) / 2 : clearly * size;
 }
 
 /// The signs of A in every layer, with 2 % of them flipped.
@@ -135,7 +147,7 @@ void set_thresholds(Model& model, ConstBatchView y, double density, ThreadPool& 
         const auto rank =
             static_cast<std::ptrdiff_t>((1 - density) * static_cast<double>(sizes.size() - 1));
         std::nth_element(sizes.begin(), sizes.begin() + rank, sizes.end());
-        set_last_threshold(grown, sizes[static_cast<std::size_t>(rank)], true);
+        set_last_threshold(grown, gap_above(sizes, sizes[static_cast<std::size_t>(rank)]), true);
     }
     model = std::move(grown);
 }

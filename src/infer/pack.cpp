@@ -51,6 +51,32 @@ void pack_mask(std::span<const float> weights, const PackedBlock& block, std::ui
             if (sign_of(weights[l], plane)) set_bit(signs + plane * block.plane_size(), l);
 }
 
+/// Steps of every 16 columns of a mask.
+void pack_steps(const SignLayout& layout, PackedBlock& block) {
+    block.minus_row = block.padded_rows(layout);
+    if (2 * block.minus_row > 0xFFFF) return;  // rows are numbered in 16 bits: signs it is
+    block.first_steps.push_back(0);
+    for (std::size_t first = 0; first < block.n; first += kPad) {
+        std::uint32_t most = 0;
+        for (std::size_t j = first; j < std::min(first + kPad, block.n); ++j)
+            most = std::max(most, block.offsets[j + 1] - block.offsets[j]);
+        block.first_steps.push_back(block.first_steps.back() + most);
+    }
+}
+
+/// What each link of a mask reads.
+void pack_link_rows(std::span<const float> weights, const PackedBlock& block, std::uint16_t* to) {
+    for (std::size_t plane = 0; plane < block.planes; ++plane, to += block.link_plane_size()) {
+        std::fill_n(to, block.link_plane_size(), static_cast<std::uint16_t>(2 * block.minus_row));
+        for (std::size_t j = 0; j < block.n; ++j) {
+            std::uint16_t* at = to + std::size_t{kPad} * block.first_steps[j / kPad] + j % kPad;
+            for (std::size_t l = block.offsets[j]; l < block.offsets[j + 1]; ++l, at += kPad)
+                *at = static_cast<std::uint16_t>(
+                    block.rows[l] + (sign_of(weights[l], plane) ? 0 : block.minus_row));
+        }
+    }
+}
+
 /// The magnitude of a run of links.
 float largest(std::span<const float> links) {
     float most = 0;
@@ -132,6 +158,11 @@ void pack_weights(const Model& model, const Block& from, const SignLayout& layou
     }
     if (block.tied && k > 0) return;
     const auto weights = model.layer_links(k + 1).subspan(from.first_link, from.links());
+    if (block.has_link_rows()) {
+        pack_link_rows(weights, block,
+                       block.link_rows.data() + k * block.planes * block.link_plane_size());
+        return;
+    }
     std::uint32_t* signs = block.signs.data() + k * block.planes * block.plane_size();
     if (from.full())
         pack_full(weights, layout, block, signs);
@@ -174,7 +205,8 @@ std::size_t PackedBlock::bytes() const {
     return sizeof(PackedLayer) * layers.size() + sizeof(std::uint32_t) * signs.size() +
            sizeof(float) * (channel_scales.size() + shrinks.size() + a.size() + tail.size()) +
            sizeof(std::uint32_t) * (offsets.size() + rows.size()) +
-           sizeof(std::uint64_t) * row_signs.size();
+           sizeof(std::uint64_t) * row_signs.size() + sizeof(std::uint16_t) * link_rows.size() +
+           sizeof(std::uint32_t) * first_steps.size();
 }
 
 std::vector<PackedBlock> pack_blocks(const Model& model, const SignLayout& layout) {
@@ -184,7 +216,11 @@ std::vector<PackedBlock> pack_blocks(const Model& model, const SignLayout& layou
         block.layers = pack_layers(model, block.m);
         pack_shrinks(model, block);
         const std::size_t sets = block.tied ? 1 : block.layers.size();
-        block.signs.resize(sets * block.planes * block.plane_size());
+        if (!block.full()) pack_steps(layout, block);
+        if (!block.first_steps.empty())
+            block.link_rows.resize(sets * block.planes * block.link_plane_size());
+        else
+            block.signs.resize(sets * block.planes * block.plane_size());
         for (std::size_t k = 0; k < block.layers.size(); ++k)
             pack_weights(model, from, layout, k, block);
     }

@@ -95,6 +95,13 @@ struct PackedBlock {
 
     std::vector<std::uint32_t> offsets;  ///< of a mask: links of column j; empty for full blocks
     std::vector<std::uint32_t> rows;     ///< of a mask: the row of each link
+    /// Of a mask, instead of its signs: what each link of B^T r reads, [layer][plane][step][16]. 16
+    /// columns have as many steps as the longest of them has links. A number below minus_row is a
+    /// row of r; from there on it is a row of -r; 2 minus_row, where a column has no more links, is
+    /// a row of zeros.
+    AlignedBuffer<std::uint16_t> link_rows;
+    std::vector<std::uint32_t> first_steps;  ///< of 16 columns, and the end
+    std::size_t minus_row = 0;
 
     /// The operator. Full blocks: [column][main_rows], whole cache lines, so that no load crosses
     /// one, and the rows behind them as [column][tail_stride]; the first butterfly_rows() as
@@ -123,6 +130,11 @@ struct PackedBlock {
     std::size_t stored_rows() const { return std::max(m, butterfly_rows()); }
     /// In words of 32 bits.
     std::size_t plane_size() const { return full() ? words * stride : (rows.size() + 31) / 32; }
+    bool has_link_rows() const { return !link_rows.empty(); }
+    std::size_t link_plane_size() const { return std::size_t{16} * first_steps.back(); }
+    const std::uint16_t* layer_link_rows(std::size_t k) const {
+        return link_rows.data() + (tied ? 0 : k) * planes * link_plane_size();
+    }
     const std::uint32_t* layer_signs(std::size_t k) const {
         return signs.data() + (tied ? 0 : k) * planes * plane_size();
     }

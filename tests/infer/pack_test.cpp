@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "infer/packed_cases.hpp"
+#include "pibinn/packed_model.hpp"
 
 namespace pibinn {
 namespace {
@@ -99,13 +100,58 @@ TEST(Pack, GivesEveryBlockItsPlaceAndItsOwnLinks) {
     EXPECT_FLOAT_EQ(blocks[1].layer_scales(0)[2], most);
 }
 
-TEST(Pack, KeepsABitForEveryLinkOfAMask) {
+TEST(Pack, NumbersWhatEveryLinkOfAMaskReads) {
     const Model model =
-        some_model({"", some_mask(11, 17), spec_of(WeightKind::one_bit, Update::plain())}, 3);
+        some_model({"", some_mask(11, 37), spec_of(WeightKind::one_bit, Update::plain())}, 3);
     const PackedBlock block = pack_blocks(model, kFive).at(0);
     EXPECT_FALSE(block.full());
+    ASSERT_TRUE(block.has_link_rows());
+    EXPECT_TRUE(block.signs.empty());
+    const std::uint16_t* rows = block.layer_link_rows(1);
+    for (std::size_t j = 0; j < 48; ++j)
+        for (std::size_t step = block.first_steps[j / 16]; step < block.first_steps[j / 16 + 1];
+             ++step) {
+            const std::size_t at = step - block.first_steps[j / 16];
+            const std::size_t links = j < 37 ? block.offsets[j + 1] - block.offsets[j] : 0;
+            std::size_t expected = 2 * block.minus_row;
+            if (at < links) {
+                const std::size_t l = block.offsets[j] + at;
+                expected = block.rows[l] + (model.weights[1][l] < 0 ? block.minus_row : 0);
+            }
+            EXPECT_EQ(rows[16 * step + j % 16], expected) << "column " << j << ", link " << at;
+        }
+}
+
+/// So many rows that 16 bits cannot number them twice.
+Model tall_mask_model() {
+    constexpr std::size_t m = 33000, n = 40;
+    std::vector<std::uint32_t> offsets{0}, rows;
+    for (std::size_t j = 0; j < n; ++j) {
+        for (std::size_t i = j; i < m; i += n) rows.push_back(static_cast<std::uint32_t>(i));
+        offsets.push_back(static_cast<std::uint32_t>(rows.size()));
+    }
+    NetworkSpec spec = spec_of(WeightKind::one_bit, Update::plain());
+    spec.layers = 2;
+    return some_model({"", Structure::mask(m, n, offsets, rows), spec}, 3);
+}
+
+TEST(Pack, KeepsABitForEveryLinkOfAMaskOfManyRows) {
+    const Model model = tall_mask_model();
+    const PackedBlock block = pack_blocks(model, kFive).at(0);
+    ASSERT_FALSE(block.has_link_rows());
     for (std::size_t l = 0; l < model.weights[1].size(); ++l)
-        EXPECT_EQ(block.layer_signs(1)[l / 32] >> (l % 32) & 1, model.weights[1][l] < 0 ? 0U : 1U);
+        ASSERT_EQ(block.layer_signs(1)[l / 32] >> (l % 32) & 1, model.weights[1][l] < 0 ? 0U : 1U);
+    // Kernels read them.
+    ThreadPool pool(1);
+    const Batch y = testing::some_measurements(model, 17, 5);
+    const Batch expected = recover_coefficients(model, y, pool);
+    for (const std::string& kernel : packed_kernels())
+        for (const std::size_t rows : {1U, 17U}) {
+            const Batch x =
+                PackedModel(model, kernel).recover_coefficients(y.view().row_range(0, rows), pool);
+            for (std::size_t i = 0; i < x.size(); ++i)
+                ASSERT_NEAR(x.values()[i], expected.values()[i], 1e-4F) << kernel;
+        }
 }
 
 TEST(Pack, TakesTheSignsOfATiedNetworkFromItsOperator) {

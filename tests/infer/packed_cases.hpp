@@ -221,6 +221,15 @@ inline const std::vector<Case>& cases() {
             spec_of(WeightKind::one_bit, Update::accelerated()));
         add_learned(list);
         add_tied(list);
+        // The columns of a convolution, whose rows stand side by side.
+        std::vector<std::uint32_t> offsets{0}, rows;
+        for (std::uint32_t j = 0; j < 37; ++j) {
+            for (std::uint32_t i = 0; i < 19; ++i) rows.push_back(j + i);
+            offsets.push_back(static_cast<std::uint32_t>(rows.size()));
+        }
+        for (auto weights : {WeightKind::one_bit, WeightKind::ternary, WeightKind::tied})
+            add("convolution", Structure::mask(55, 37, offsets, rows),
+                learned_spec(weights, Update::accelerated()));
         add("130x40 mask", some_mask(130, 40), spec_of(WeightKind::one_bit, Update::accelerated()));
         return list;
     }();

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
 #include "infer/kernels/kernels.hpp"
@@ -24,6 +25,10 @@ struct TileLayers {
     using D = typename T::D;
     using V = typename T::V;
     static constexpr std::size_t kLanes = T::kLanes;
+    /// Lanes of what is done number by number: signals, or the numbers of one signal.
+    using E = std::conditional_t<kWidth == 1, typename T::Wide, D>;
+    using EV = hn::Vec<E>;
+    static constexpr std::size_t kELanes = hn::MaxLanes(E());
     static constexpr bool kSumsSlopes = kShrink.learned() && !kPlain;
 
     /// As the vector kernel adds up its lanes.
@@ -60,19 +65,24 @@ struct TileLayers {
 
     static HWY_NOINLINE void NextResidual(const TileWorkspace& s, std::size_t rows,
                                           const PackedLayer& layer) {
-        const D d;
+        const E d;
         const float* HWY_RESTRICT e1 = s.e1;
         const float* HWY_RESTRICT e2 = s.e2;
         float* HWY_RESTRICT r = s.r;
-        const V prev_residual_factor = hn::Set(d, layer.prev_residual_factor);
-        for (std::size_t v = 0; v < kWidth; v += kLanes) {
-            const V omega = hn::Mul(hn::Set(d, layer.omega), hn::Load(d, s.counts + v));
-            for (std::size_t i = v; i < rows * kWidth; i += kWidth) {
-                const V misfit = hn::Load(d, e1 + i);
-                const V residual = kPlain
-                                       ? misfit
-                                       : Residual(misfit, hn::Load(d, e2 + i), hn::Load(d, r + i),
-                                                  prev_residual_factor, omega);
+        const EV prev_residual_factor = hn::Set(d, layer.prev_residual_factor);
+        constexpr std::size_t step = kWidth == 1 ? kELanes : kWidth;
+        const std::size_t count = rows * kWidth;
+        for (std::size_t v = 0; v < kWidth; v += kELanes) {
+            const EV counts = kWidth == 1 ? hn::Set(d, *s.counts) : hn::Load(d, s.counts + v);
+            const EV omega = hn::Mul(hn::Set(d, layer.omega), counts);
+            for (std::size_t i = v; i < count; i += step) {
+                const EV misfit = hn::Load(d, e1 + i);
+                EV residual = kPlain ? misfit
+                                     : Residual(misfit, hn::Load(d, e2 + i), hn::Load(d, r + i),
+                                                prev_residual_factor, omega);
+                if constexpr (kWidth == 1)  // what stands behind the rows stays zero
+                    if (i + kELanes > count)
+                        residual = hn::IfThenElseZero(hn::FirstN(d, count - i), residual);
                 hn::Store(residual, d, r + i);
             }
         }
@@ -85,6 +95,16 @@ struct TileLayers {
             for (std::size_t i = 0; i < block.n * kWidth; ++i) columns[i] *= factor;
     }
 
+    /// All partial sums of |r| of one signal of a mask, whose rows are no butterflies.
+    static HWY_INLINE void SumAbsOfOne(const PackedBlock& block, const TileWorkspace& s, V* sums) {
+        EV total = hn::Zero(E());
+        for (std::size_t i = 0; i < block.m; i += kELanes)
+            total = hn::Add(total, hn::Abs(hn::Load(E(), s.r + i)));
+        alignas(64) float lanes[kELanes];
+        hn::Store(total, E(), lanes);
+        for (std::size_t l = 0; l < kELanes; ++l) sums[l] = hn::Set(D(), lanes[l]);
+    }
+
     /// The threshold of every signal.
     static HWY_NOINLINE void Thresholds(const TileWorkspace& s, const PackedBlock& block,
                                         std::size_t k) {
@@ -95,7 +115,10 @@ struct TileLayers {
             V tau = hn::Set(d, layer.theta);
             if (block.residual_threshold) {
                 V sums[kSums];
-                for (std::size_t l = 0; l < kSums; ++l) sums[l] = T::SumAbs(block, s.r + v, l);
+                if (kWidth == 1 && kELanes == kSums && !block.full())
+                    SumAbsOfOne(block, s, sums);
+                else
+                    for (std::size_t l = 0; l < kSums; ++l) sums[l] = T::SumAbs(block, s.r + v, l);
                 tau = ResidualThreshold(kShrink.activation, hn::Mul(tau, SumPartials(sums)));
             }
             hn::Store(tau, d, s.tau + v);
@@ -108,59 +131,65 @@ struct TileLayers {
         const TileWorkspace& s;
         std::size_t pieces, at;
 
-        HWY_INLINE V Tau(D d) const { return hn::Load(d, s.tau + at); }
-        HWY_INLINE V Piece(D d, std::size_t which, std::size_t j) const {
-            return hn::Load(d,
-                            s.shrink + (which * PieceStrideOf<kShrink>(pieces) + j) * kWidth + at);
+        /// One per signal.
+        HWY_INLINE EV Read(E d, const float* from) const {
+            return kWidth == 1 ? hn::Set(d, *from) : hn::Load(d, from + at);
         }
-        HWY_INLINE V Threshold(D d, std::size_t j) const { return Piece(d, 0, j); }
-        HWY_INLINE V Offset(D d, std::size_t j) const { return Piece(d, 1, j); }
-        HWY_INLINE V Slope(D d, std::size_t j) const { return Piece(d, 2, j); }
+        HWY_INLINE EV Tau(E d) const { return Read(d, s.tau); }
+        HWY_INLINE EV Piece(E d, std::size_t which, std::size_t j) const {
+            return Read(d, s.shrink + (which * PieceStrideOf<kShrink>(pieces) + j) * kWidth);
+        }
+        HWY_INLINE EV Threshold(E d, std::size_t j) const { return Piece(d, 0, j); }
+        HWY_INLINE EV Offset(E d, std::size_t j) const { return Piece(d, 1, j); }
+        HWY_INLINE EV Slope(E d, std::size_t j) const { return Piece(d, 2, j); }
     };
 
     /// x of this layer, over the one before last; its support, and how large each signal's is, or
     /// the sum of its slopes.
     static HWY_NOINLINE void NextEntries(TileWorkspace& s, const PackedBlock& block,
                                          const PackedLayer& layer, const float* scales) {
-        const D d;
-        const V prev_x_factor = hn::Set(d, layer.prev_x_factor);
-        const V one = hn::Set(d, 1.0F);
-        const std::size_t n = block.n;
+        const E d;
+        const EV prev_x_factor = hn::Set(d, layer.prev_x_factor);
+        const EV one = hn::Set(d, 1.0F);
+        const std::size_t count = block.n * kWidth;
         const float* HWY_RESTRICT x1 = s.x1;
         float* HWY_RESTRICT x2 = s.x2;
         const float* HWY_RESTRICT q = s.q;
-        V scale = hn::Set(d, layer.scale);
-        V count[T::kVectors];
-        for (std::size_t v = 0; v < T::kVectors; ++v) count[v] = hn::Zero(d);
+        EV scale = hn::Set(d, layer.scale);
+        std::fill_n(s.counts, kWidth, 0.0F);
         if constexpr (kSumsSlopes) std::fill_n(s.slopes, kLayout.partial_sums * kWidth, 0.0F);
-        SupportWriter<D> support(s.support);
-        for (std::size_t j = 0; j < n; ++j) {
-            if (scales != nullptr) scale = hn::Set(d, scales[j]);
-            for (std::size_t v = 0; v < T::kVectors; ++v) {
-                const std::size_t at = j * kWidth + v * kLanes;
-                const V z = LayerInput<kPlain>(hn::Load(d, x1 + at), hn::Load(d, x2 + at),
-                                               hn::Load(d, q + at), prev_x_factor, scale);
-                const Shrunk<V> shrunk = Activate<kShrink>(z, Numbers{s, block.pieces, v * kLanes});
-                hn::Store(shrunk.next.x, d, x2 + at);
-                if constexpr (kSumsSlopes) {
-                    float* sum = s.slopes + j % kLayout.partial_sums * kWidth + v * kLanes;
-                    hn::Store(AddWhere(shrunk.next.alive, hn::Load(d, sum), shrunk.slope), d, sum);
-                } else if constexpr (!kPlain) {
-                    count[v] = hn::Add(count[v], hn::IfThenElseZero(shrunk.next.alive, one));
-                }
-                support.Add(at, shrunk.next.alive);
-            }
-        }
-        for (std::size_t v = 0; v < T::kVectors; ++v) {
+        SupportWriter<E> support(s.support);
+        for (std::size_t at = 0; at < count; at += kELanes) {
+            const std::size_t j = at / kWidth;
+            const std::size_t v = at % kWidth;
+            if (scales != nullptr)
+                scale = kWidth == 1 ? hn::Load(d, scales + j) : hn::Set(d, scales[j]);
+            const EV z = LayerInput<kPlain>(hn::Load(d, x1 + at), hn::Load(d, x2 + at),
+                                            hn::Load(d, q + at), prev_x_factor, scale);
+            const Shrunk<EV> shrunk = Activate<kShrink>(z, Numbers{s, block.pieces, v});
+            hn::Store(shrunk.next.x, d, x2 + at);
+            auto alive = shrunk.next.alive;
+            if constexpr (kWidth == 1)
+                if (at + kELanes > count) alive = hn::And(alive, hn::FirstN(d, count - at));
             if constexpr (kSumsSlopes) {
-                V sums[kLayout.partial_sums];
-                for (std::size_t l = 0; l < kLayout.partial_sums; ++l)
-                    sums[l] = hn::Load(d, s.slopes + l * kWidth + v * kLanes);
-                count[v] = SumPartials(sums);
+                float* sum = s.slopes + j % kLayout.partial_sums * kWidth + v;
+                hn::Store(AddWhere(alive, hn::Load(d, sum), shrunk.slope), d, sum);
+            } else if constexpr (!kPlain && kWidth > 1) {
+                hn::Store(AddWhere(alive, hn::Load(d, s.counts + v), one), d, s.counts + v);
             }
-            hn::Store(count[v], d, s.counts + v * kLanes);
+            support.Add(at, alive);
         }
         s.support_count = support.Finish();
+        if constexpr (kSumsSlopes) {
+            for (std::size_t v = 0; v < kWidth; v += kLanes) {
+                V sums[kLayout.partial_sums];
+                for (std::size_t l = 0; l < kLayout.partial_sums; ++l)
+                    sums[l] = hn::Load(D(), s.slopes + l * kWidth + v);
+                hn::Store(SumPartials(sums), D(), s.counts + v);
+            }
+        } else if constexpr (kWidth == 1) {
+            *s.counts = static_cast<float>(static_cast<std::int32_t>(s.support_count));
+        }
     }
 
     static void Run(const RecoverArgs& args) {
@@ -188,7 +217,7 @@ struct TileLayers {
             if (block.full())
                 T::TableProduct(block, block.layer_signs(k), s);
             else
-                T::LinkProduct(block, block.layer_signs(k), s);
+                T::LinkProduct(block, k, s);
             if (layer.mixes()) MixEntries(D(), layer, block.n * kWidth, s.x1, s.x2);
             NextEntries(s, block, layer, block.layer_scales(k));
             std::swap(s.x1, s.x2);

@@ -179,14 +179,27 @@ struct Tile {
         }
     }
 
-    /// q = B^T r for masks, link by link; a link that is minus reads -r.
-    static HWY_INLINE void LinkProduct(const PackedBlock& block,
-                                       const std::uint32_t* HWY_RESTRICT signs,
+    /// q = B^T r for masks; a link that is minus reads -r.
+    static HWY_INLINE void LinkProduct(const PackedBlock& block, std::size_t k,
                                        const TileWorkspace& s) {
-        const D d;
+        const Wide d;
         const std::size_t minus = block.padded_rows(kLayout) * kWidth;
-        for (std::size_t i = 0; i < block.m * kWidth; i += kLanes)
+        for (std::size_t i = 0; i < minus; i += hn::MaxLanes(d))
             hn::Store(hn::Neg(hn::Load(d, s.r + i)), d, s.r + minus + i);
+        std::fill_n(s.r + 2 * minus, kWidth, 0.0F);
+        if (!block.has_link_rows())
+            SignedLinks(block, block.layer_signs(k), minus, s);
+        else if constexpr (kWidth == 1)
+            GatherLinks(block, block.layer_link_rows(k), s);
+        else
+            AddLinks(block, block.layer_link_rows(k), s);
+    }
+
+    /// Link by link, where rows are too many for link_rows.
+    static HWY_NOINLINE void SignedLinks(const PackedBlock& block,
+                                         const std::uint32_t* HWY_RESTRICT signs, std::size_t minus,
+                                         const TileWorkspace& s) {
+        const D d;
         for (std::size_t j = 0; j < block.n; ++j) {
             V sums[kVectors];
             for (std::size_t v = 0; v < kVectors; ++v) sums[v] = hn::Zero(d);
@@ -198,6 +211,48 @@ struct Tile {
                 }
             for (std::size_t v = 0; v < kVectors; ++v)
                 hn::Store(sums[v], d, s.q + j * kWidth + v * kLanes);
+        }
+    }
+
+    /// Column by column, sixteen signals at a time.
+    static HWY_NOINLINE void AddLinks(const PackedBlock& block,
+                                      const std::uint16_t* HWY_RESTRICT link_rows,
+                                      const TileWorkspace& s) {
+        const D d;
+        for (std::size_t j = 0; j < block.n; ++j) {
+            const std::size_t count = block.offsets[j + 1] - block.offsets[j];
+            const std::uint16_t* at =
+                link_rows + std::size_t{16} * block.first_steps[j / 16] + j % 16;
+            V sums[kVectors];
+            for (std::size_t v = 0; v < kVectors; ++v) sums[v] = hn::Zero(d);
+            for (std::size_t l = 0; l < count; ++l)
+                for (std::size_t p = 0; p < block.planes; ++p)
+                    AddLookUp(s.r + at[16 * l + p * block.link_plane_size()] * kWidth, sums);
+            for (std::size_t v = 0; v < kVectors; ++v)
+                hn::Store(sums[v], d, s.q + j * kWidth + v * kLanes);
+        }
+    }
+
+    /// Of one signal, sixteen columns at a time: lanes are columns.
+    static HWY_NOINLINE void GatherLinks(const PackedBlock& block,
+                                         const std::uint16_t* HWY_RESTRICT link_rows,
+                                         const TileWorkspace& s) {
+        const Wide d;
+        const hn::RebindToSigned<Wide> di;
+        const hn::Rebind<std::uint16_t, Wide> narrow;
+        constexpr std::size_t lanes = hn::MaxLanes(Wide());
+        for (std::size_t j = 0; j < block.stride; j += lanes) {
+            const std::size_t begin = block.first_steps[j / 16];
+            const std::size_t end = block.first_steps[j / 16 + 1];
+            auto sum = hn::Zero(d);
+            for (std::size_t step = begin; step < end; ++step)
+                for (std::size_t p = 0; p < block.planes; ++p) {
+                    const std::uint16_t* at =
+                        link_rows + p * block.link_plane_size() + 16 * step + j % 16;
+                    sum = hn::Add(
+                        sum, hn::GatherIndex(d, s.r, hn::PromoteTo(di, hn::LoadU(narrow, at))));
+                }
+            hn::Store(sum, d, s.q + j);
         }
     }
 
@@ -216,6 +271,27 @@ struct Tile {
         for (std::size_t i = 0; i < count; ++i) to[i] = factor * from[i];
     }
 
+    /// Takes column j of a mask off one signal's e1, if its rows stand side by side, as those of a
+    /// convolution do.
+    static HWY_INLINE bool SubtractRun(const PackedBlock& block, std::size_t j,
+                                       const TileWorkspace& s) {
+        const Wide d;
+        constexpr std::size_t lanes = hn::MaxLanes(Wide());
+        std::size_t l = block.offsets[j];
+        const std::size_t end = block.offsets[j + 1];
+        if (block.rows[end - 1] - block.rows[l] != end - 1 - l || end - l < lanes) return false;
+        const auto x = hn::Set(d, s.x1[j]);
+        float* e = s.e1 + block.rows[l];
+        for (; l + lanes <= end; l += lanes, e += lanes)
+            hn::StoreU(hn::NegMulAdd(hn::LoadU(d, &block.a[l]), x, hn::LoadU(d, e)), d, e);
+        const hn::CappedTag<float, 1> one;
+        for (; l < end; ++l, ++e)
+            hn::StoreU(hn::NegMulAdd(hn::LoadU(one, &block.a[l]), hn::Set(one, s.x1[j]),
+                                     hn::LoadU(one, e)),
+                       one, e);
+        return true;
+    }
+
     /// e1 = y_factor y - A x1 for masks: columns that are zero in all signals are left out.
     static HWY_INLINE void MeasureLinks(const PackedBlock& block, float y_factor,
                                         const TileWorkspace& s) {
@@ -224,6 +300,8 @@ struct Tile {
         const std::size_t active = ActiveColumns(s);
         for (std::size_t c = 0; c < active; ++c) {
             const std::size_t j = s.active[c];
+            if constexpr (kWidth == 1)
+                if (SubtractRun(block, j, s)) continue;
             for (std::size_t l = block.offsets[j]; l < block.offsets[j + 1]; ++l) {
                 const V a = hn::Set(d, block.a[l]);
                 float* e = s.e1 + block.rows[l] * kWidth;

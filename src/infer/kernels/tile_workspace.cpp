@@ -30,11 +30,11 @@ TileWorkspace::TileWorkspace(const PackedBlock& block, const SignLayout& layout,
         return taken;
     };
     const std::size_t rows = block.padded_rows(layout) * width;
-    const std::size_t cols = (block.n + 4) * width;
+    const std::size_t cols = (block.stride + 4) * width;
     y = take(rows);
     e1 = take(rows);
     e2 = take(rows);
-    r = take(2 * rows);  // masks keep -r behind it
+    r = take(2 * rows + lines(width));  // masks keep -r behind it, and a row of zeros
     x1 = take(cols);
     x2 = take(cols);
     q = take(cols);
