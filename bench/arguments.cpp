@@ -31,9 +31,11 @@ Bench parse_bench(std::string_view word) {
 }
 
 NetworkChoice parse_network(std::string_view word) {
-    static constexpr NameTable<NetworkChoice, 3> names{{{NetworkChoice::one_bit, "one-bit"},
-                                                        {NetworkChoice::signs, "signs"},
-                                                        {NetworkChoice::tied, "tied"}}};
+    static constexpr NameTable<NetworkChoice, 4> names{
+        {{NetworkChoice::one_bit, "one-bit"},
+         {NetworkChoice::signs, "signs"},
+         {NetworkChoice::tied, "tied"},
+         {NetworkChoice::convolution, "convolution"}}};
     return parse_name(names, word, "network");
 }
 
@@ -54,11 +56,11 @@ void add_options(CLI::App& app, TypedWords& typed, BenchArguments& arguments) {
         ->required();
     option("--seconds", options.seconds, "per measurement (1)", "S");
     option("--size", typed.sizes, "networks instead of the four usual ones", "MxNxLAYERS");
-    option(
-        "--network", typed.network,
-        "one-bit: on a gaussian operator; signs: on one of +-1; tied: to one of +-1, with learned "
-        "shrinks of four pieces (one-bit)",
-        "one-bit|signs|tied");
+    option("--network", typed.network,
+           "one-bit: on a gaussian operator; signs: on one of +-1; tied: to one of +-1, with "
+           "learned shrinks of four pieces; convolution: one-bit on a mask of m - n + 1 taps "
+           "(one-bit)",
+           "one-bit|signs|tied|convolution");
     app.add_flag("--large", options.large, "networks up to 2048x4096x10, as in all");
     option("--model", options.model, "a model file instead of random networks", "FILE");
     option("--density", options.density,
@@ -145,6 +147,11 @@ void complete(BenchArguments& arguments, const TypedWords& typed) {
     }
     options.kernels = kernels_of(typed.kernel);
     options.network = parse_network(typed.network);
+    for (const NetworkShape& shape : options.shapes)
+        if (options.network == NetworkChoice::convolution && shape.m < shape.n)
+            fail_usage(
+                fmt::format("a convolution of {} entries to {} measurements", shape.n, shape.m),
+                "give --size with entries + taps - 1 measurements, such as 272x256x10");
     const std::size_t threads = typed.threads > 0 ? static_cast<std::size_t>(typed.threads)
                                                   : std::thread::hardware_concurrency();
     options.threads = {1};

@@ -12,9 +12,10 @@ namespace pibinn::bench {
 
 /// Which random networks are measured.
 enum class NetworkChoice {
-    one_bit,  ///< one-bit weights, gaussian operator, soft thresholds
-    signs,    ///< the same on an operator of +-1
-    tied      ///< tied to an operator of +-1, learned shrinks of four pieces
+    one_bit,     ///< one-bit weights, gaussian operator, soft thresholds
+    signs,       ///< the same on an operator of +-1
+    tied,        ///< tied to an operator of +-1, learned shrinks of four pieces
+    convolution  ///< one-bit weights on a mask: a convolution with m - n + 1 taps
 };
 
 struct NetworkShape {

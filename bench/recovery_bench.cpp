@@ -33,6 +33,16 @@ struct CasePair {
     std::optional<RecoveryCase> soft;
 };
 
+/// A convolution of n entries, in full.
+Structure convolution(std::size_t m, std::size_t n) {
+    std::vector<std::uint32_t> offsets{0}, rows;
+    for (std::size_t j = 0; j < n; ++j) {
+        for (std::size_t i = j; i <= j + m - n; ++i) rows.push_back(static_cast<std::uint32_t>(i));
+        offsets.push_back(static_cast<std::uint32_t>(rows.size()));
+    }
+    return Structure::mask(m, n, std::move(offsets), std::move(rows));
+}
+
 /// Calls visit for the model file, or for every shape.
 template <class Visit>
 void for_each_case(const BenchOptions& options, Visit&& visit) {

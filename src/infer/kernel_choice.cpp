@@ -68,12 +68,16 @@ KernelChoice::Step KernelChoice::step(const PackedBlock& block, std::size_t left
     const RecoverKernel vector = vector_of(block);
     const bool tiled =
         strategy == KernelStrategy::tile || (left >= enough && (vector == nullptr || tiny(block)));
+    // 48 rows in one take as long as in three.
+    if (tiled && !block.full() && strategy == KernelStrategy::automatic && left >= 3 * kTile)
+        return {set.mask_tile, std::min(left, kMaskTile)};
     if (tiled) return {set.tile, std::min(left, kTile)};
     if (vector != nullptr) return {vector, left};
     return {set.single, 1};
 }
 
 std::size_t KernelChoice::rows_at_a_time(const PackedBlock& block) const {
+    if (!block.full() && strategy == KernelStrategy::automatic) return kMaskTile;
     return vector_of(block) == nullptr || tiny(block) ? kTile : kInterleave;
 }
 

@@ -40,6 +40,11 @@ TEST(BenchArguments, ChooseTheRandomNetworks) {
               NetworkChoice::tied);
     EXPECT_EQ(parse_arguments({"throughput", "--network", "signs"}).options.network,
               NetworkChoice::signs);
+    EXPECT_EQ(
+        parse_arguments({"latency", "--network", "convolution", "--size", "9x7x2"}).options.network,
+        NetworkChoice::convolution);
+    EXPECT_THROW(parse_arguments({"latency", "--network", "convolution", "--size", "7x9x2"}),
+                 Error);
     EXPECT_THROW(parse_arguments({"latency", "--network", "ternary"}), Error);
     EXPECT_THROW(parse_arguments({"train", "--network", "tied"}), Error);
     EXPECT_THROW(parse_arguments({"latency", "--network", "tied", "--model", "m"}), Error);

@@ -83,7 +83,9 @@ TEST(KernelChoice, TakesAMaskInTilesOrOneRowAtATime) {
         const PackedBlock mask = block_of(some_mask(11, 17), choice);
         EXPECT_EQ(choice.step(mask, 20).kernel, choice.set.tile);
         EXPECT_EQ(choice.step(mask, 20).rows, kTile);
-        EXPECT_EQ(choice.rows_at_a_time(mask), kTile);
+        const bool automatic = choice.strategy == KernelStrategy::automatic;
+        EXPECT_EQ(choice.step(mask, 100).rows, automatic ? kMaskTile : kTile);
+        EXPECT_EQ(choice.rows_at_a_time(mask), automatic ? kMaskTile : kTile);
         const KernelChoice::Step few = choice.step(mask, 4);
         if (choice.strategy == KernelStrategy::tile) {
             EXPECT_EQ(few.kernel, choice.set.tile);

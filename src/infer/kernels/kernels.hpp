@@ -9,6 +9,8 @@ namespace pibinn {
 
 /// Signals that a tile holds side by side.
 constexpr std::size_t kTile = 16;
+/// The same where a mask has many: a link is then read once for four times as many.
+constexpr std::size_t kMaskTile = 64;
 
 /// Signals that the vector kernel interleaves: it takes each of them through a layer before the
 /// next layer, so that the beginning of a layer need not wait for the end of the one before. Two to
@@ -43,9 +45,10 @@ struct KernelSet {
     /// A few rows at a time: lanes are outputs, tables stand in registers. Full blocks alone. Null
     /// where an instruction set has no such kernel.
     RecoverKernel vector = nullptr;
-    RecoverKernel tile = nullptr;    ///< up to kTile rows, lanes are signals, tables in memory
-    RecoverKernel single = nullptr;  ///< the same with a tile of one
-    PolishKernel polish = nullptr;   ///< after any of them
+    RecoverKernel tile = nullptr;       ///< up to kTile rows, lanes are signals, tables in memory
+    RecoverKernel mask_tile = nullptr;  ///< up to kMaskTile rows of a mask
+    RecoverKernel single = nullptr;     ///< the same with a tile of one
+    PolishKernel polish = nullptr;      ///< after any of them
 };
 
 /// `target` is one of Highway's.

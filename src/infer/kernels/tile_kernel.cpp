@@ -42,12 +42,13 @@ struct TileLayers {
         const PackedBlock& block = args.block;
         const std::size_t rows = block.padded_rows(kLayout);
         std::fill_n(s.y, rows * kWidth, 0.0F);
-        for (std::size_t i = 0; i < args.rows; ++i)
-            for (std::size_t j = 0; j < block.m; ++j)
-                s.y[j * kWidth + i] = args.y[i * args.y_stride + j];
+        if constexpr (kWidth == 1)
+            std::copy_n(args.y, block.m, s.y);
+        else
+            cpu::HWY_NAMESPACE::Transpose(args.rows, block.m, args.y, args.y_stride, s.y, kWidth);
         T::MakeButterflies(block, s.y);
         std::copy_n(s.y, rows * kWidth, s.e1);
-        if constexpr (kWidth > 1)
+        if constexpr (kWidth == kTile)
             if (block.full())
                 cpu::HWY_NAMESPACE::Transpose(rows, kWidth, s.y, kWidth, s.y_by_signal, rows);
     }
@@ -192,6 +193,19 @@ struct TileLayers {
         }
     }
 
+    static HWY_INLINE void Measure(const TileWorkspace& s, const PackedBlock& block,
+                                   const PackedLayer& layer) {
+        if constexpr (kWidth <= kTile)
+            if (block.full()) return T::Measure(block, layer.y_factor, s);
+        T::MeasureLinks(block, layer.y_factor, s);
+    }
+    static HWY_INLINE void Product(const TileWorkspace& s, const PackedBlock& block,
+                                   std::size_t k) {
+        if constexpr (kWidth <= kTile)
+            if (block.full()) return T::TableProduct(block, block.layer_signs(k), s);
+        T::LinkProduct(block, k, s);
+    }
+
     static void Run(const RecoverArgs& args) {
         const PackedBlock& block = args.block;
         TileWorkspace s(block, kLayout, kWidth, args.workspace);
@@ -207,17 +221,11 @@ struct TileLayers {
             if (k > 0) {
                 if (layer.rescales()) Rescale(s, block, layer.rescale);
                 std::swap(s.e1, s.e2);
-                if (block.full())
-                    T::Measure(block, layer.y_factor, s);
-                else
-                    T::MeasureLinks(block, layer.y_factor, s);
+                Measure(s, block, layer);
             }
             NextResidual(s, block.stored_rows(), layer);
             Thresholds(s, block, k);
-            if (block.full())
-                T::TableProduct(block, block.layer_signs(k), s);
-            else
-                T::LinkProduct(block, k, s);
+            Product(s, block, k);
             if (layer.mixes()) MixEntries(D(), layer, block.n * kWidth, s.x1, s.x2);
             NextEntries(s, block, layer, block.layer_scales(k));
             std::swap(s.x1, s.x2);
@@ -233,8 +241,16 @@ using SixteenRows = TileLayers<kTile, kPlain, kShrink>;
 template <bool kPlain, Shrink kShrink>
 using OneRow = TileLayers<1, kPlain, kShrink>;
 
+template <bool kPlain, Shrink kShrink>
+using MaskRows = TileLayers<kMaskTile, kPlain, kShrink>;
+
 KernelSet TileKernels() {
-    return {kLayout, nullptr, &Recover<SixteenRows>, &Recover<OneRow>, nullptr};
+    KernelSet set;
+    set.layout = kLayout;
+    set.tile = &Recover<SixteenRows>;
+    set.mask_tile = &Recover<MaskRows>;
+    set.single = &Recover<OneRow>;
+    return set;
 }
 
 }  // namespace pibinn::HWY_NAMESPACE

@@ -22,7 +22,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace pibinn::HWY_NAMESPACE {
 
-/// What can be done with kWidth signals side by side: 16, or 1.
+/// What can be done with kWidth signals side by side: 16, or 1; of masks also 64.
 template <std::size_t kWidth>
 struct Tile {
     using D = hn::CappedTag<float, kWidth>;
@@ -32,7 +32,7 @@ struct Tile {
     static constexpr std::size_t kVectors = kWidth / kLanes;
     static constexpr std::size_t kGroup = kLayout.rows_per_group;
     static constexpr std::size_t kGroups = kLayout.groups_per_word;
-    static constexpr std::size_t kShift = kWidth == 1 ? 0 : 4;
+    static constexpr std::size_t kShift = std::countr_zero(kWidth);
     static_assert(std::size_t{1} << kShift == kWidth);
 
     /// Stores all signed sums that begin with `sum`, of the rows before kRow, and their minus:
@@ -191,8 +191,10 @@ struct Tile {
             SignedLinks(block, block.layer_signs(k), minus, s);
         else if constexpr (kWidth == 1)
             GatherLinks(block, block.layer_link_rows(k), s);
+        else if (block.planes == 1)
+            AddLinks<1>(block, block.layer_link_rows(k), s);
         else
-            AddLinks(block, block.layer_link_rows(k), s);
+            AddLinks<2>(block, block.layer_link_rows(k), s);
     }
 
     /// Link by link, where rows are too many for link_rows.
@@ -214,11 +216,14 @@ struct Tile {
         }
     }
 
-    /// Column by column, sixteen signals at a time.
+    /// Column by column, all signals at a time.
+    template <std::size_t kPlanes>
     static HWY_NOINLINE void AddLinks(const PackedBlock& block,
                                       const std::uint16_t* HWY_RESTRICT link_rows,
                                       const TileWorkspace& s) {
         const D d;
+        const float* HWY_RESTRICT r = s.r;
+        const std::size_t plane_size = block.link_plane_size();
         for (std::size_t j = 0; j < block.n; ++j) {
             const std::size_t count = block.offsets[j + 1] - block.offsets[j];
             const std::uint16_t* at =
@@ -226,8 +231,8 @@ struct Tile {
             V sums[kVectors];
             for (std::size_t v = 0; v < kVectors; ++v) sums[v] = hn::Zero(d);
             for (std::size_t l = 0; l < count; ++l)
-                for (std::size_t p = 0; p < block.planes; ++p)
-                    AddLookUp(s.r + at[16 * l + p * block.link_plane_size()] * kWidth, sums);
+                for (std::size_t p = 0; p < kPlanes; ++p)
+                    AddLookUp(r + at[16 * l + p * plane_size] * kWidth, sums);
             for (std::size_t v = 0; v < kVectors; ++v)
                 hn::Store(sums[v], d, s.q + j * kWidth + v * kLanes);
         }
@@ -298,17 +303,23 @@ struct Tile {
         const D d;
         Multiply(y_factor, s.y, block.m * kWidth, s.e1);
         const std::size_t active = ActiveColumns(s);
+        const float* HWY_RESTRICT links = block.a.data();
+        const std::uint32_t* HWY_RESTRICT rows = block.rows.data();
+        float* HWY_RESTRICT e1 = s.e1;
         for (std::size_t c = 0; c < active; ++c) {
             const std::size_t j = s.active[c];
             if constexpr (kWidth == 1)
                 if (SubtractRun(block, j, s)) continue;
-            for (std::size_t l = block.offsets[j]; l < block.offsets[j + 1]; ++l) {
-                const V a = hn::Set(d, block.a[l]);
-                float* e = s.e1 + block.rows[l] * kWidth;
-                for (std::size_t v = 0; v < kWidth; v += kLanes)
-                    hn::Store(
-                        hn::NegMulAdd(a, hn::Load(d, s.x1 + j * kWidth + v), hn::Load(d, e + v)), d,
-                        e + v);
+            V x[kVectors];
+            for (std::size_t v = 0; v < kVectors; ++v)
+                x[v] = hn::Load(d, s.x1 + j * kWidth + v * kLanes);
+            const std::size_t end = block.offsets[j + 1];
+            for (std::size_t l = block.offsets[j]; l < end; ++l) {
+                const V a = hn::Set(d, links[l]);
+                float* e = e1 + rows[l] * kWidth;
+                for (std::size_t v = 0; v < kVectors; ++v)
+                    hn::Store(hn::NegMulAdd(a, x[v], hn::Load(d, e + v * kLanes)), d,
+                              e + v * kLanes);
             }
         }
     }

@@ -86,7 +86,8 @@ std::size_t tile_workspace_floats(const PackedBlock& block, const SignLayout& la
     // A start that is no null pointer, which nothing may be subtracted from.
     float* const start =
         reinterpret_cast<float*>(std::uintptr_t{AlignedAllocator<float>::alignment});
-    return static_cast<std::size_t>(TileWorkspace(block, layout, kTile, start).end - start);
+    return static_cast<std::size_t>(
+        TileWorkspace(block, layout, block.full() ? kTile : kMaskTile, start).end - start);
 }
 
 }  // namespace pibinn
