@@ -62,6 +62,12 @@ void for_each_case(const BenchOptions& options, Visit&& visit) {
                                batch_of(shape.m, shape.n, shape.layers), all);
         };
         CasePair pair;
+        if (options.network == NetworkChoice::convolution) {
+            spec.structure = convolution(shape.m, shape.n);
+            pair.base = make();
+            visit(pair);
+            continue;
+        }
         if (options.network != NetworkChoice::one_bit) spec.ensemble = OperatorEnsemble::rademacher;
         if (options.network == NetworkChoice::tied) {
             spec.weights = WeightKind::tied;
