@@ -10,8 +10,8 @@ from safetensors.numpy import load_file, save_file
 from conftest import SHORT, TINY, refuse, sets, succeed
 
 TRAIN = ["train", *TINY, *SHORT, "--out", "run"]
-WEIGHTS = 3 * 12 * 20  # of three layers; then theta, beta and omega of each, and the scale
-LAST = WEIGHTS + 9
+WEIGHTS = 3 * 12 * 20  # of three layers; then theta, step, beta and omega of each, and the scale
+LAST = WEIGHTS + 12
 
 
 @pytest.fixture(scope="module")

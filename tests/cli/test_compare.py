@@ -12,7 +12,7 @@ import pytest
 
 from conftest import PROGRAM, PROGRESS_LINE, SHORT, TINY, contents, refuse, sets, succeed, tree
 
-KINDS = ["float", "one-bit", "one-bit-layer", "one-bit-channel", "ternary"]
+KINDS = ["float", "one-bit", "one-bit-layer", "one-bit-channel", "ternary", "tied"]
 REPEATED = sets("problem.structure=repeated", "problem.repeat=3")
 TWO = ["--weights", "one-bit,ternary", "--architecture", "unrolled"]
 

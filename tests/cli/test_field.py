@@ -76,7 +76,7 @@ def test_one_model_for_a_range_is_judged_at_every_ratio(quick, tmp_path):
 def test_a_case_is_the_training_that_its_command_makes(quick, tmp_path):
     folder, _, result = quick
     for network, noise in (("tied, one model for 10 to 40 dB", "10 to 40 dB"),
-                           ("one-bit", "no noise")):
+                           ("tied", "no noise")):
         (training,) = [t for t in result["trainings"] if t["network"] == network
                        and t["noise"] == noise]
         words = shlex.split(training["command"])

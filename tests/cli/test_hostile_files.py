@@ -2,10 +2,10 @@
 
 import base64
 import json
-import os
 import resource
 import struct
 import subprocess
+import sys
 import zlib
 
 import numpy as np
@@ -35,12 +35,13 @@ def limited(megabytes):
 
 
 def peak_kilobytes(*arguments, cwd):
-    """The most memory that the program and its children had."""
-    program = subprocess.Popen([str(PROGRAM), *arguments], cwd=cwd, stdout=subprocess.DEVNULL,
-                               stderr=subprocess.DEVNULL)
-    usage = os.wait4(program.pid, 0)[2]
-    program.returncode = 0  # it was waited for
-    return usage.ru_maxrss
+    """The most memory that the program and its children had. A process of its own starts it, since a
+    child counts what its parent had when it was born, and a worker of the tests may be large."""
+    starter = ("import resource, subprocess, sys\n"
+               "subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)\n"
+               "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")
+    return int(subprocess.run([sys.executable, "-c", starter, str(PROGRAM), *arguments], cwd=cwd,
+                              capture_output=True, text=True, check=True).stdout)
 
 
 @pytest.mark.parametrize("key", ["pibinn.structure", "pibinn.network", "pibinn.domain"])

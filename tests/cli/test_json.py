@@ -44,7 +44,7 @@ def test_a_dash_leaves_only_json_on_standard_output(verb, small, tmp_path):
 def test_eval_has_the_keys_of_its_contract(small):
     result = json.loads(succeed("eval", small / "model.safetensors", "--signals",
                                 small / "x_test.npy", "--json", "-"))
-    assert list(result) == ["nmse_db", "energy_nmse_db", "median_nmse_db", "support_f1", "signals",
+    assert list(result) == ["nmse_db", "energy_nmse_db", "median_nmse_db", "exact_share", "support_f1", "signals",
                             "skipped_zero_signals", "microseconds_per_signal",
                             "latency_microseconds", "batch", "threads"]
     assert result["signals"] == 5 and result["skipped_zero_signals"] == 0
@@ -88,11 +88,12 @@ def test_inspect_tells_model_and_bits(small):
 
 @pytest.mark.parametrize("kind, bits, scales", [("float", 32, 0), ("one-bit", 1, 1),
                                                 ("one-bit-layer", 1, 3), ("one-bit-channel", 1, 30),
-                                                ("ternary", 2, 3)])
+                                                ("ternary", 2, 3), ("tied", 0, 0)])
 def test_every_kind_of_weights_is_counted(kind, bits, scales, tmp_path):
     text = succeed("init", "--set", "problem.m=6", "--set", "problem.n=10", "--set",
                    "model.layers=3", "--set", f"model.weights={kind}", "--out",
                    tmp_path / "m.safetensors", "--json", "-")
     result = json.loads(text)
     assert result["model"]["weights"] == kind
-    assert result["bits"]["weights"] == 180 * bits and result["bits"]["scales"] == 32 * scales
+    # A step per layer counts as a scale.
+    assert result["bits"]["weights"] == 180 * bits and result["bits"]["scales"] == 32 * (scales + 3)

@@ -125,10 +125,14 @@ def test_seeds_that_were_stopped_go_on(tmp_path):
     assert len(expected) == 7 and kept(tmp_path / "b" / "run") == expected
 
 
-def test_a_demo_that_was_stopped_goes_on_as_a_training(undisturbed, tmp_path):
-    line = stopped(tmp_path, "demo", *LONG[1:], "--out", "run")
-    go_on(line, tmp_path)
-    assert kept(tmp_path / "run") == undisturbed[0]
+def test_a_demo_that_was_stopped_goes_on_as_a_training(tmp_path):
+    demo = ["demo", *TINY, *sets("problem.train=8000", "train.stage.tune.epochs=60",
+                                 "train.checkpoint_seconds=0")]
+    (tmp_path / "a").mkdir()
+    line = stopped(tmp_path / "a", *demo, "--out", "run")
+    go_on(line, tmp_path / "a")
+    succeed(*demo, "--out", tmp_path / "undisturbed")
+    assert kept(tmp_path / "a" / "run") == kept(tmp_path / "undisturbed")
 
 
 def test_odd_words_survive_the_command_that_goes_on(tmp_path):
