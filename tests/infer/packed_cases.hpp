@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "model/cases.hpp"
+#include "pibinn/model.hpp"
 
 namespace pibinn::testing {
 

@@ -394,7 +394,6 @@ HWY_INLINE std::uint8_t* CompressBytesBySixteen(const std::uint8_t* numbers, std
 #endif
 
 #endif  // PIBINN_VECTOR_KERNEL
-
 }  // namespace pibinn::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

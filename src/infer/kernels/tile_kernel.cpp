@@ -13,7 +13,7 @@
 #include "infer/kernels/choose_network-inl.hpp"
 #include "infer/kernels/layer_math-inl.hpp"
 #include "infer/kernels/support_writer-inl.hpp"
-#include "infer/kernels/tile_products-inl.hpp"
+#include "infer/kernels/tile_measure-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace pibinn::HWY_NAMESPACE {
