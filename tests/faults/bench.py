@@ -25,6 +25,7 @@ TINY = sets("problem.m=12", "problem.n=20", "problem.density=0.1", "problem.trai
             "problem.test=50", "model.layers=3", "train.batch=50")
 SHORT = [*TINY, *sets("train.stage.pretrain.epochs=2", "train.stage.joint.epochs=2",
                       "train.stage.stage2.epochs=1", "train.checkpoint_seconds=0")]
+DEMO = [*TINY, *sets("train.stage.tune.epochs=2")]
 # About a second of training, with a checkpoint after every epoch.
 LONG = [*TINY, *sets("problem.train=3000", "model.layers=4", "train.stage.pretrain.epochs=30",
                      "train.stage.joint.epochs=40", "train.stage.stage2.epochs=20",

@@ -3,7 +3,7 @@
 import shutil
 import time
 
-from bench import LONG, SHORT, sets, temporaries, trained, unchanged
+from bench import DEMO, LONG, SHORT, sets, temporaries, trained, unchanged
 
 TOO_LONG = "n" * 300
 
@@ -35,7 +35,7 @@ def verbs(bad):
         ["train", *arrays, *sets(f"problem.x={bad}"), "--out", "r"],
         ["compare", *SHORT, "--weights", "one-bit", "--out", bad],
         ["compare", *SHORT, "--weights", "one-bit", "--resume", "--out", bad],
-        ["demo", *SHORT, "--out", bad],
+        ["demo", *DEMO, "--out", bad],
         ["sample", *SHORT, "--out", bad],
         ["init", *SHORT, "--out", f"{bad}/m.safetensors"],
         ["inspect", bad],

@@ -5,7 +5,7 @@ import os
 import select
 import time
 
-from bench import SHORT, contents, sets, temporaries, trained
+from bench import DEMO, SHORT, contents, sets, temporaries, trained
 
 QUICK = [*SHORT, "--quiet"]
 
@@ -43,7 +43,7 @@ def second_while_first_runs(bench):
     compare = ["--weights", "one-bit", "--structure", "dense", "--architecture", "unrolled"]
     for _ in range(bench.count(2)):
         for first, seconds in (
-                (["train", *slow], (["train", *slow, "--resume"], ["demo", *QUICK],
+                (["train", *slow], (["train", *slow, "--resume"], ["demo", *DEMO, "--quiet"],
                                     ["train", *QUICK, "--resume"])),
                 (["compare", *slow, *compare], (["compare", *slow, *compare, "--resume"],
                                                 ["compare", *QUICK, *compare]))):
