@@ -11,9 +11,6 @@ namespace {
 
 using Vector = Eigen::Map<Eigen::VectorXf>;
 
-// Of the first squared gradient: float32 has no digits left to gain.
-constexpr float kConverged = 1e-14F;
-
 }  // namespace
 
 Polish::Polish(const Block& block, std::span<const float> operator_values)
@@ -32,7 +29,10 @@ void Polish::gather_columns() {
 
 void Polish::run(std::size_t steps, float cut, std::span<const float> y, std::span<float> x) {
     float most = 0;
-    for (const float v : x) most = std::max(most, std::abs(v));
+    for (const float v : x) {
+        if (!std::isfinite(v)) return;
+        most = std::max(most, std::abs(v));
+    }
     support_.clear();
     for (std::size_t j = 0; j < x.size(); ++j)
         if (std::abs(x[j]) > cut * most) support_.push_back(j);
@@ -54,7 +54,7 @@ void Polish::run(std::size_t steps, float cut, std::span<const float> y, std::sp
     s = a.transpose() * r;
     p = s;
     float gamma = s.squaredNorm();
-    const float enough = kConverged * gamma;
+    const float enough = kPolished * gamma;
     for (std::size_t step = 0; step < steps && gamma > enough; ++step) {
         q = a * p;
         const float alpha = gamma / q.squaredNorm();

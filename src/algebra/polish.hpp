@@ -8,6 +8,9 @@
 
 namespace pibinn {
 
+/// Polish ends at this share of the first squared gradient: float32 has no digits left to gain.
+inline constexpr float kPolished = 1e-14F;
+
 /// Conjugate gradients for ||y - A_S x_S||^2 on the support S that a network found, from what it
 /// found there: it takes the bias of thresholds off. Both products touch the columns of S alone.
 class Polish {
@@ -16,7 +19,8 @@ public:
     Polish(const Block& block, std::span<const float> operator_values);
 
     /// One signal: S holds the entries with |x_i| > cut max|x|, all others become zero. Nothing
-    /// happens where S has more entries than there are measurements, which any x_S explains.
+    /// happens where S has more entries than there are measurements, which any x_S explains, or
+    /// where x holds what is no number, which must not become a zero.
     void run(std::size_t steps, float cut, std::span<const float> y, std::span<float> x);
 
 private:

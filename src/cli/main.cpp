@@ -13,7 +13,7 @@
 #include "cli/version_text.hpp"
 #include "core/names.hpp"
 #include "pibinn/error.hpp"
-#include "study/field_keys.hpp"
+#include "study/hint_keys.hpp"
 
 namespace pibinn::cli {
 

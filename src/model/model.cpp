@@ -13,7 +13,7 @@ namespace pibinn {
 
 namespace {
 
-// A share of the largest entry: what a tenth of it loses, a hundredth finds (docs/results.md).
+// Of networks whose cut no training has chosen.
 constexpr float kUsualCut = 0.01F;
 
 /// One soft threshold, whatever the pieces.

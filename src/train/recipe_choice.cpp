@@ -44,8 +44,8 @@ void fit_scale_to(const ProblemTraits& traits, Recipe& recipe) {
         if (stage.fit_scale) stage.scale = 0;
 }
 
-/// With noise the error stops falling long before the last decimals are learned: 250x500 at 20 dB,
-/// 16 layers, ends within 0.05 dB of the same after 60, 125 and 300 epochs.
+/// With noise the error stops falling early: 250x500, 16 layers, 60 and 120 epochs end 0.07 dB
+/// apart at 30 dB of noise, and 0.19 dB at 40 dB.
 void fit_length_to(const ProblemTraits& traits, const NetworkSpec& spec, Recipe& recipe) {
     constexpr std::size_t enough = 120;
     if (!traits.disturbed || !spec.tied()) return;

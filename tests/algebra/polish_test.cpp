@@ -1,6 +1,7 @@
 #include "algebra/polish.hpp"
 
 #include <cmath>
+#include <limits>
 
 #include <gtest/gtest.h>
 #include <Eigen/Dense>
@@ -101,6 +102,9 @@ TEST(Polish, LeavesSignalsAloneThatItCannotImprove) {
     std::vector<float> one{0, 2, 0, 0, 0};
     polish.run(0, 0, y, one);
     EXPECT_EQ(one[1], 2.0F) << "no steps";
+    std::vector<float> overflowed{0, std::numeric_limits<float>::quiet_NaN(), 0, 1, 0};
+    polish.run(3, 0, y, overflowed);
+    EXPECT_TRUE(std::isnan(overflowed[1])) << "what is no number must not become a zero";
     const std::vector<float> nothing(2);
     polish.run(3, 0, nothing, one);
     for (const float v : one) EXPECT_TRUE(std::isfinite(v));

@@ -32,7 +32,7 @@ def test_the_library_names_no_flags_and_no_keys():
 
 
 def test_every_field_that_a_message_names_has_a_key():
-    known = " ".join(strings_of(ROOT / "src" / "study" / "field_keys.cpp"))
+    known = " ".join(strings_of(ROOT / "src" / "study" / "hint_keys.cpp"))
     named = {(p, f) for p, t in strings_in(LIBRARY) for f in FIELD.findall(t)}
     assert len(named) > 10
     assert {(p, f) for p, f in named if f not in known} == set()

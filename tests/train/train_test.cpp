@@ -54,26 +54,35 @@ TEST(Train, EveryStructureKindAndRecipeRunsAndLowersTheLoss) {
     }
 }
 
-TEST(Train, TiedNetworksLearnTheirScalarsAndEndPolished) {
-    ThreadPool pool(2);
-    SyntheticSpec made;
-    made.m = 25;
-    made.n = 50;
-    made.train = 500;
-    made.test = 200;
-    made.ensemble = OperatorEnsemble::rademacher;
-    const Problem problem = make_synthetic(made, 1, pool);
-    NetworkSpec spec;
-    spec.layers = 6;
-    spec.weights = WeightKind::tied;
-    spec.activation = Activation::piecewise;
+/// A tied network with a learned shrink on signs, trained for 40 epochs.
+struct TiedTraining {
+    explicit TiedTraining(std::optional<SnrRange> noise = {}) {
+        SyntheticSpec made;
+        made.m = 25;
+        made.n = 50;
+        made.train = 500;
+        made.test = 200;
+        made.ensemble = OperatorEnsemble::rademacher;
+        made.snr_db = noise;
+        problem = make_synthetic(made, 1, pool);
+        job.problem = &problem;
+        job.spec.layers = 6;
+        job.spec.weights = WeightKind::tied;
+        job.spec.activation = Activation::piecewise;
+        job.recipe = recipe_for(problem, job.spec);
+        for (Stage& stage : job.recipe.stages) stage.epochs = 40;
+    }
+    TrainResult run() { return train(job, pool); }
+
+    ThreadPool pool{2};
+    Problem problem;
     TrainJob job;
-    job.problem = &problem;
-    job.spec = spec;
-    job.recipe = recipe_for(problem, spec);
-    for (Stage& stage : job.recipe.stages) stage.epochs = 40;
-    ASSERT_TRUE(job.recipe.choose_polish);
-    const TrainResult result = train(job, pool);
+};
+
+TEST(Train, TiedNetworksLearnTheirScalarsAndEndPolished) {
+    TiedTraining training;
+    ASSERT_TRUE(training.job.recipe.choose_polish);
+    const TrainResult result = training.run();
     EXPECT_LT(result.test.nmse_db, -20);
     EXPECT_TRUE(result.model.weights.empty());
     EXPECT_EQ(count_bits(result.model).weights, 0u);
@@ -83,32 +92,15 @@ TEST(Train, TiedNetworksLearnTheirScalarsAndEndPolished) {
     EXPECT_EQ(result.model.spec.polish, 6u) << "there is no noise, so that it gains";
     EXPECT_GT(result.test.exact_share, 0.5);
 
-    job.recipe.choose_polish = false;
-    const TrainResult plain = train(job, pool);
+    training.job.recipe.choose_polish = false;
+    const TrainResult plain = training.run();
     EXPECT_EQ(plain.model.spec.polish, 0u);
     EXPECT_EQ(plain.model.theta, result.model.theta) << "polish comes after training";
     EXPECT_GT(plain.test.nmse_db, result.test.nmse_db + 1);
 }
 
 TEST(Train, PolishIsLeftOutWhereNoiseRules) {
-    ThreadPool pool(2);
-    SyntheticSpec made;
-    made.m = 25;
-    made.n = 50;
-    made.train = 500;
-    made.test = 200;
-    made.snr_db = SnrRange{10, 10};
-    const Problem problem = make_synthetic(made, 1, pool);
-    NetworkSpec spec;
-    spec.layers = 4;
-    spec.weights = WeightKind::tied;
-    spec.activation = Activation::piecewise;
-    TrainJob job;
-    job.problem = &problem;
-    job.spec = spec;
-    job.recipe = recipe_for(problem, spec);
-    for (Stage& stage : job.recipe.stages) stage.epochs = 40;
-    EXPECT_EQ(train(job, pool).model.spec.polish, 0u);
+    EXPECT_EQ(TiedTraining(SnrRange{10, 10}).run().model.spec.polish, 0u);
 }
 
 TEST(Train, HardThresholdsThatLearnBeginAsSoftOnesAndEndHard) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "algebra/polish.hpp"
 #include "infer/kernels/kernels.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -59,8 +60,6 @@ using D = hn::CappedTag<float, 16>;
 using V = hn::Vec<D>;
 constexpr std::size_t kLanes = hn::MaxLanes(D());
 
-// Of the first squared gradient: float32 has no digits left to gain.
-constexpr float kConverged = 1e-14F;
 // Rows of a butterfly, difference and sum, have twice the squared length of the rows they stand
 // for.
 constexpr float kButterflyWeight = 0.70710678F;
@@ -207,7 +206,7 @@ void Run(const PackedBlock& block, const float* y, float* x, float* workspace) {
     MultiplyColumns(space, count, space.slope);
     std::copy_n(space.slope, count, space.direction);
     float gamma = SquaredNorm(space.slope, padded);
-    const float enough = kConverged * gamma;
+    const float enough = kPolished * gamma;
     for (std::size_t step = 0; step < block.polish && gamma > enough; ++step) {
         std::fill_n(space.q, space.rows, 0.0F);
         AddColumns(space, count, space.direction, 1, space.q);

@@ -1,4 +1,4 @@
-#include "study/field_keys.hpp"
+#include "study/hint_keys.hpp"
 
 #include <gtest/gtest.h>
 
