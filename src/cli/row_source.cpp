@@ -23,9 +23,9 @@ static_assert(std::endian::native == std::endian::little, "raw rows are little-e
 // More than a pipe holds: a read then takes all that is there.
 constexpr std::size_t kBufferBytes = 256U << 10U;
 
-class FileRows final : public RowSource {
+class FileSource final : public RowSource {
 public:
-    FileRows(const std::string& place, std::size_t cols) : array_(place) {
+    FileSource(const std::string& place, std::size_t cols) : array_(place) {
         require_shape(array_.rows(), array_.cols(), cols, "measurements", place);
     }
     std::size_t rows() const override { return array_.rows(); }
@@ -120,7 +120,7 @@ private:
 
 std::unique_ptr<RowSource> open_rows(const std::string& place, std::size_t cols) {
     if (place == "-") return std::make_unique<StandardInputRows>(cols);
-    return std::make_unique<FileRows>(place, cols);
+    return std::make_unique<FileSource>(place, cols);
 }
 
 }  // namespace pibinn::cli

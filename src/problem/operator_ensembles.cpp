@@ -12,13 +12,14 @@ namespace pibinn {
 
 namespace {
 
-constexpr NameTable<OperatorEnsemble, 7> kNames{{{OperatorEnsemble::gaussian, "gaussian"},
-                                                 {OperatorEnsemble::rademacher, "rademacher"},
-                                                 {OperatorEnsemble::hadamard, "hadamard"},
-                                                 {OperatorEnsemble::bernoulli, "bernoulli"},
-                                                 {OperatorEnsemble::binary_sparse, "binary-sparse"},
-                                                 {OperatorEnsemble::dct, "dct"},
-                                                 {OperatorEnsemble::fourier, "fourier"}}};
+constexpr NameTable<OperatorEnsemble, 7> kEnsembleNames{
+    {{OperatorEnsemble::gaussian, "gaussian"},
+     {OperatorEnsemble::rademacher, "rademacher"},
+     {OperatorEnsemble::hadamard, "hadamard"},
+     {OperatorEnsemble::bernoulli, "bernoulli"},
+     {OperatorEnsemble::binary_sparse, "binary-sparse"},
+     {OperatorEnsemble::dct, "dct"},
+     {OperatorEnsemble::fourier, "fourier"}}};
 
 /// The values of all links, which `draw` sets column by column.
 template <class Draw>
@@ -95,10 +96,10 @@ void require_drawable(const Structure& s, OperatorEnsemble ensemble) {
 
 }  // namespace
 
-std::string_view to_string(OperatorEnsemble ensemble) { return name_of(kNames, ensemble); }
+std::string_view to_string(OperatorEnsemble ensemble) { return name_of(kEnsembleNames, ensemble); }
 
 OperatorEnsemble parse_operator_ensemble(std::string_view name) {
-    return parse_name(kNames, name, "operator");
+    return parse_name(kEnsembleNames, name, "operator");
 }
 
 bool drawn_on_masks(OperatorEnsemble ensemble) {

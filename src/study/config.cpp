@@ -3,9 +3,9 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
-#include <limits>
 #include <set>
 
+#include "core/infinity.hpp"
 #include "core/names.hpp"
 #include "core/path.hpp"
 #include "pibinn/array.hpp"
@@ -18,7 +18,6 @@ namespace {
 
 using Value = ConfigValue;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::uint64_t kMostRows = 1U << 28;
 
 constexpr NameTable<ProblemKind, 4> kKinds{{{ProblemKind::synthetic, "synthetic"},

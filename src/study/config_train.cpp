@@ -1,8 +1,8 @@
 #include "study/config_train.hpp"
 
 #include <algorithm>
-#include <limits>
 
+#include "core/infinity.hpp"
 #include "core/names.hpp"
 #include "model/weights/weight_rules.hpp"
 #include "study/config_document.hpp"
@@ -12,8 +12,6 @@ namespace pibinn::study {
 namespace {
 
 using Value = ConfigValue;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 void set_trains(const Value& value, Stage& stage) {
     if (!value.node().is_array())

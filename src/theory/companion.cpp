@@ -12,7 +12,7 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 
-constexpr std::size_t kSupportsPerTask = 64;
+constexpr std::size_t kCompanionsPerTask = 64;
 
 }  // namespace
 
@@ -30,8 +30,8 @@ MatrixXd step_on_support(const BlockNetwork& network, std::size_t layer, const S
 Responses companion_responses(const std::vector<BlockNetwork>& networks,
                               const std::vector<Support>& supports, ThreadPool& pool) {
     const std::size_t K = networks.front().spec.layers;
-    std::vector<Responses> partial((supports.size() + kSupportsPerTask - 1) / kSupportsPerTask);
-    pool.run_chunks(supports.size(), kSupportsPerTask,
+    std::vector<Responses> partial((supports.size() + kCompanionsPerTask - 1) / kCompanionsPerTask);
+    pool.run_chunks(supports.size(), kCompanionsPerTask,
                     [&](std::size_t chunk, std::size_t begin, std::size_t end) {
                         Responses& most = partial[chunk] = Responses(K + 1, K + 1);
                         for (std::size_t i = begin; i < end; ++i) {
