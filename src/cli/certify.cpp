@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/arrays.hpp"
+#include "cli/calibrate.hpp"
 #include "cli/options.hpp"
 #include "core/folder.hpp"
 #include "pibinn/certificate.hpp"
@@ -89,8 +90,10 @@ void run_certify(const Arguments& arguments) {
         "can move when the operator, the measurements or the parameters do, and which assumption "
         "fails where. docs/theory.md explains every number. A model with a basis takes the signals "
         "themselves, pixels or samples, as eval does, and certifies the supports of their "
-        "coefficients.",
-        "pibinn certify model.safetensors --signals x_test.npy --out certificate\n"
+        "coefficients. With --calibrate: what held-out signals guarantee of all others, for a "
+        "network of any kind.",
+        "pibinn certify model.safetensors --calibrate x_held_out.npy --attach\n"
+        "  pibinn certify model.safetensors --signals x_test.npy --out certificate\n"
         "  pibinn certify model.safetensors --support 1,5,9 --suggest\n"
         "  pibinn certify model.safetensors --size 5 --samples 2000 --json -");
     std::string model_file, out;
@@ -125,7 +128,11 @@ void run_certify(const Arguments& arguments) {
     std::vector<TheoremOption> theorem = theorem_options(options.theorem);
     for (TheoremOption& option : theorem)
         line.optional(option.name, option.given, option.what, "VALUE", "Theorem 1");
+    CalibrateOptions calibration;
+    calibration.add_to(line);
     if (!line.parse(arguments)) return;
+    if (calibration.asked())
+        return calibration.run(model_file, input.measurements_name, input.seed, out, attach);
     take(theorem);
     if (support) input.support = parse_support(*support);
     const Console console(line.output());

@@ -19,6 +19,12 @@ constexpr std::array kKeys{
     FieldKey{"ArrayProblem::train", "problem.train"},
     FieldKey{"BernoulliGaussian::density", "--density"},
     FieldKey{"BernoulliGaussian::variance", "--variance"},
+    FieldKey{"CalibrationInput::measurements", "--measurements y.npy"},
+    FieldKey{"CalibrationInput::noise_std", "--noise-std"},
+    FieldKey{"CalibrationInput::signals", "--calibrate x.npy"},
+    FieldKey{"CalibrationInput::snr_db", "--snr-db"},
+    FieldKey{"CalibrationOptions::confidence", "--confidence"},
+    FieldKey{"CalibrationOptions::coverage", "--coverage"},
     FieldKey{"CertificateInput::samples", "--samples"},
     FieldKey{"CertificateInput::signals", "--signals x.npy"},
     FieldKey{"CertificateInput::size", "--size 5"},
@@ -56,6 +62,8 @@ constexpr std::array kKeys{
     FieldKey{"SparsePrior::support", "problem.support"},
     FieldKey{"SyntheticSpec::ones_per_column", "problem.ones_per_column"},
     FieldKey{"Stage::alpha", "the key 'alpha' of a stage"},
+    FieldKey{"keep a calibration in the model by attach_calibration",
+             "run 'pibinn certify MODEL --calibrate x.npy --attach' first"},
     FieldKey{"set TrainOptions::device = \"cpu\"", "use --device cpu"},
 };
 
