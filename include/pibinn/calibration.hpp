@@ -41,6 +41,7 @@ struct HeldOutSignal {
     std::optional<double> relative;
     std::optional<double> residual;  ///< ||y - A chat|| / ||y||; nothing without an operator
     double length = 0;               ///< ||chat||
+    std::size_t nonzeros = 0;        ///< entries of chat beyond rounding
 };
 
 /// Where the signals of a calibration and their measurements come from.
@@ -74,6 +75,7 @@ struct Calibration {
     /// By which a signal outside of the kind is noticed (RecoveryCheck), of the coverage asked for.
     std::optional<QuantileLimit> residual;
     std::optional<QuantileLimit> length;
+    std::optional<QuantileLimit> nonzeros;
 
     /// The limits of the coverage asked for.
     const Coverage& main() const;
@@ -100,7 +102,7 @@ struct AttachedCalibration {
     bool matches = false;  ///< it was made of these very weights
     std::string statement;
     double coverage = 0, confidence = 0;
-    std::optional<double> residual, length;  ///< limits
+    std::optional<double> residual, length, nonzeros;  ///< limits
 };
 std::optional<AttachedCalibration> attached_calibration(const Model& model);
 

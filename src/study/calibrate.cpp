@@ -128,6 +128,7 @@ std::vector<HeldOutSignal> recover_held_out(const Model& model, const Calibratio
         if (energy > 0) out[i].relative = distance(found.row(i), set.x.row(i)) / energy;
         out[i].residual = measures(i, 0).relative_residual();
         out[i].length = measures(i, 0).length;
+        out[i].nonzeros = measures(i, 0).nonzeros;
     }
     return out;
 }

@@ -73,12 +73,13 @@ Calibration calibration_of(std::span<const HeldOutSignal> signals,
                            const CalibrationOptions& options) {
     require_options(options);
     require_enough(signals.size(), options);
-    std::vector<double> error, relative, residual, length;
+    std::vector<double> error, relative, residual, length, nonzeros;
     for (const HeldOutSignal& signal : signals) {
         // NaN has no rank; the recovery that gives one is refused before.
         ensure(!std::isnan(signal.error), "errors of held-out signals are numbers");
         error.push_back(signal.error);
         length.push_back(signal.length);
+        nonzeros.push_back(static_cast<double>(signal.nonzeros));
         if (signal.relative) relative.push_back(*signal.relative);
         if (signal.residual) residual.push_back(*signal.residual);
     }
@@ -91,6 +92,7 @@ Calibration calibration_of(std::span<const HeldOutSignal> signals,
                                quantile_limit(relative, share, options.confidence)});
     c.residual = quantile_limit(residual, options.coverage, options.confidence);
     c.length = quantile_limit(length, options.coverage, options.confidence);
+    c.nonzeros = quantile_limit(nonzeros, options.coverage, options.confidence);
     c.median_error = median(error);
     c.largest_error = largest(error);
     c.median_relative = median(relative);

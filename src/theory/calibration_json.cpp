@@ -63,6 +63,7 @@ AttachedCalibration attached_of(const nlohmann::json& json, const Model& model) 
     attached.confidence = fields.number("confidence");
     attached.residual = limit_of(json, "residual");
     attached.length = limit_of(json, "length");
+    attached.nonzeros = limit_of(json, "nonzeros");
     const auto share = [](double value) { return value > 0 && value < 1; };
     attached.matches = attached.matches && share(attached.coverage) && share(attached.confidence);
     return attached;
@@ -90,6 +91,7 @@ ordered_json to_json(const Calibration& c) {
             {"largest_relative_db", decibels(c.largest_relative)},
             {"residual", limit_json(c.residual)},
             {"length", limit_json(c.length)},
+            {"nonzeros", limit_json(c.nonzeros)},
             {"unit", c.unit},
             {"weights_hash", c.weights_hash},
             {"source", source_json(c.source)}};

@@ -52,7 +52,7 @@ Table limits_table(const Calibration& c) {
 
 std::string measured_by(const CalibrationSource& s) {
     if (!s.measurements.empty()) return "as given in " + s.measurements;
-    return fmt::format("made by the model's operator, {}", s.noise);
+    return s.noise.empty() ? "as given" : "made by the model's operator, " + s.noise;
 }
 
 }  // namespace

@@ -81,13 +81,13 @@ void RecoveryCheck::take_calibration() {
         unusable_.emplace_back("the attached calibration was made of other weights");
         return;
     }
-    const double share = 1 - attached->coverage;
-    if (attached->residual)
-        limits_.push_back({CheckMeasure::relative_residual, *attached->residual, false, share,
-                           attached->confidence});
-    if (attached->length)
-        limits_.push_back(
-            {CheckMeasure::length, *attached->length, false, share, attached->confidence});
+    for (const auto& [measure, most] :
+         {std::pair{CheckMeasure::relative_residual, attached->residual},
+          {CheckMeasure::length, attached->length},
+          {CheckMeasure::nonzeros, attached->nonzeros}})
+        if (most)
+            limits_.push_back(
+                {measure, *most, false, 1 - attached->coverage, attached->confidence});
 }
 
 void RecoveryCheck::take_certificate() {

@@ -34,7 +34,8 @@ double tail_of_outcomes(std::size_t n, double p, std::size_t k) {
 
 std::vector<HeldOutSignal> held_out(const std::vector<double>& errors) {
     std::vector<HeldOutSignal> signals;
-    for (const double error : errors) signals.push_back({error, error / 2, error / 3, 1 + error});
+    for (const double error : errors)
+        signals.push_back({error, error / 2, error / 3, 1 + error, 7});
     return signals;
 }
 
@@ -59,7 +60,7 @@ TEST(BinomialTail, IsThatOfAllOutcomes) {
     for (const std::size_t n : {1U, 2U, 5U, 12U})
         for (const double p : {0.01, 0.3, 0.5, 0.9, 0.99})
             for (std::size_t k = 0; k <= n + 1; ++k)
-                EXPECT_NEAR(binomial_tail(n, p, k), tail_of_outcomes(n, p, k), 1e-14)
+                EXPECT_NEAR(binomial_tail(n, p, k), tail_of_outcomes(n, p, k), 1e-12)
                     << n << " " << p << " " << k;
 }
 
@@ -171,6 +172,7 @@ TEST(Calibration, TakesTheErrorOfTheRank) {
     EXPECT_EQ(c.main().relative->value, 999 / 2.0);
     EXPECT_EQ(c.residual->value, 999 / 3.0);
     EXPECT_EQ(c.length->value, 1000);
+    EXPECT_EQ(c.nonzeros->value, 7);
     EXPECT_GE(c.main().error->confidence, 0.999);
     EXPECT_EQ(c.median_error, 501);
     EXPECT_EQ(c.largest_error, 1000);
@@ -232,7 +234,7 @@ TEST(Calibration, LeadsWithItsStatementAndNamesItsAssumptions) {
     const std::string text = c.text();
     EXPECT_TRUE(
         text.starts_with("With probability 0.999 over the choice of these 700 signals, at "
-                         "least 99 % of signals drawn\n"))
+                         "least 99 % of signals drawn like\n"))
         << text;
     EXPECT_NE(text.find("error of at most 0.25"), std::string::npos);
     EXPECT_NE(c.statement().find("-18.1 dB of their own energy (12.5 % of their length)"),
@@ -253,6 +255,7 @@ TEST(Calibration, IsKnownAgainByItsModelAlone) {
     EXPECT_EQ(attached->statement, c.statement());
     EXPECT_EQ(attached->residual, c.residual->value);
     EXPECT_EQ(attached->length, c.length->value);
+    EXPECT_EQ(attached->nonzeros, 7);
     EXPECT_EQ(attached->coverage, 0.99);
     model.theta[0] += 1;
     EXPECT_FALSE(attached_calibration(model)->matches);

@@ -33,7 +33,7 @@ Batch row_of(std::initializer_list<float> values) {
 
 void attach_limits(Model& model, double residual, double length) {
     Calibration c =
-        calibration_of(std::vector<HeldOutSignal>(1000, {0, 0.0, residual, length}), {});
+        calibration_of(std::vector<HeldOutSignal>(1000, {0, 0.0, residual, length, 2}), {});
     c.weights_hash = weights_hash(model);
     attach_calibration(model, c);
 }
