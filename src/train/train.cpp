@@ -211,8 +211,7 @@ TrainResult train(const TrainJob& asked, ThreadPool& pool, const ProgressSink& p
     metadata["pibinn.seed"] = std::to_string(job.seed);
     metadata["pibinn.data"] = data_fingerprint(problem);
     metadata[kTrainSignalsKey] = signal_marks(problem.train.x);
-    if (const std::string noise = noise_words(problem); !noise.empty())
-        metadata[kNoiseKey] = noise;
+    if (const std::string noise = noise_words(problem); !noise.empty()) metadata[kNoiseKey] = noise;
     metadata["pibinn.train_nmse_db"] = fmt::format("{:.4f}", result.train.nmse_db);
     metadata["pibinn.test_nmse_db"] = fmt::format("{:.4f}", result.test.nmse_db);
     return result;
