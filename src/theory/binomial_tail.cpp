@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "pibinn/calibration.hpp"
-
 namespace pibinn {
 
 namespace {
@@ -12,8 +10,9 @@ namespace {
 // 1 - confidence is rounded: 1 - 0.9 is below 0.1. A tail this little over it is a tie.
 constexpr long double kTie = 1 + 1e-12L;
 
-/// Visits P(X >= k) for k = n, n - 1 .. 1 until it is told to stop. Logarithms, since p^n leaves
-/// the range of doubles; the few thousand roundings of a long sum stay below 1e-12 in long double.
+/// Visits P(X >= k) for k = n, n - 1 .. 1 until it is told to stop. By logarithms, since p^n leaves
+/// the range of doubles; of a million values the sum is good to 1e-12 in the long double of x86,
+/// and to 1e-8 where that is a double.
 template <class Visit>
 void walk_tails(std::size_t n, double p, const Visit& visit) {
     const long double odds =
@@ -53,7 +52,7 @@ std::optional<std::size_t> quantile_rank(std::size_t n, double coverage, double 
     return rank;
 }
 
-double least_values(double coverage, double confidence) {
+double least_for_quantile(double coverage, double confidence) {
     const long double most = std::log((1 - static_cast<long double>(confidence)) * kTie);
     return static_cast<double>(
         std::max(1.0L, std::ceil(most / std::log(static_cast<long double>(coverage)))));

@@ -14,4 +14,7 @@ double binomial_tail(std::size_t n, double p, std::size_t k);
 /// Nothing where even the largest of n values is not enough.
 std::optional<std::size_t> quantile_rank(std::size_t n, double coverage, double confidence);
 
+/// The least n that has such a rank: coverage^n <= 1 - confidence. It may be beyond any count.
+double least_for_quantile(double coverage, double confidence);
+
 }  // namespace pibinn

@@ -27,7 +27,7 @@ void require_options(const CalibrationOptions& options) {
 }
 
 void require_enough(std::size_t signals, const CalibrationOptions& options) {
-    const double needed = least_values(options.coverage, options.confidence);
+    const double needed = least_for_quantile(options.coverage, options.confidence);
     if (static_cast<double>(signals) >= needed) return;
     fail_input(fmt::format("{} signals are too few for coverage {} with confidence {}: {:.0f} are "
                            "needed",
@@ -58,6 +58,11 @@ std::vector<double> coverages_of(const CalibrationOptions& options, std::size_t 
 }
 
 }  // namespace
+
+double least_values(double coverage, double confidence) {
+    require_options({confidence, coverage});
+    return least_for_quantile(coverage, confidence);
+}
 
 std::optional<QuantileLimit> quantile_limit(std::vector<double> values, double coverage,
                                             double confidence) {

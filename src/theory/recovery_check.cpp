@@ -125,7 +125,9 @@ void RecoveryCheck::take_certificate() {
 void RecoveryCheck::add(ConstBatchView y, ConstBatchView coefficients, ThreadPool& pool) {
     // A calibration speaks of whole signals, a certificate of their parts in the blocks.
     std::vector<RowPart> parts{whole_row(model_)};
-    for (const RowPart& part : parts_of_row(model_)) parts.push_back(part);
+    const auto proven = [](const CheckLimit& limit) { return limit.proven; };
+    if (std::any_of(limits_.begin(), limits_.end(), proven))
+        for (const RowPart& part : parts_of_row(model_)) parts.push_back(part);
     const Matrix<RowMeasures> rows = measure_rows(model_, y, coefficients, parts, pool);
     for (std::size_t i = 0; i < rows.rows(); ++i) {
         const auto own = rows.row(i);
