@@ -122,8 +122,9 @@ void run_certify(const Arguments& arguments) {
                   "cover all thresholds within this distance (0)", "VALUE");
     line.flag("--gram", options.gram, "the operator is Q[S, :] of a Gram matrix, S the --support");
     line.flag("--suggest", wants_suggestion, "find the delta and the scale that give alpha < 1");
-    line.flag("--attach", attach, "keep the certificate in the model file");
-    line.optional("--out", out, "folder for certificate.json, certificate.html and pictures",
+    line.flag("--attach", attach, "keep the certificate or calibration in the model file");
+    line.optional("--out", out,
+                  "folder for certificate.json, certificate.html and pictures, or calibration.*",
                   "DIR");
     std::vector<TheoremOption> theorem = theorem_options(options.theorem);
     for (TheoremOption& option : theorem)
