@@ -1,5 +1,9 @@
 #include "cli/calibrate.hpp"
 
+#include <algorithm>
+#include <span>
+#include <string_view>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -15,26 +19,13 @@ namespace pibinn::cli {
 namespace {
 
 constexpr const char* kGroup = "Calibration";
-constexpr const char* kOfCalibration[] = {"--confidence", "--coverage", "--noise-std", "--snr-db"};
-constexpr const char* kOfCertificate[] = {"--signals",
-                                          "--support",
-                                          "--size",
-                                          "--samples",
-                                          "--B",
-                                          "--noise",
-                                          "--weight-radius",
-                                          "--threshold-radius",
-                                          "--gram",
-                                          "--suggest",
-                                          "--N",
-                                          "--level",
-                                          "--t",
-                                          "--operator-radius",
-                                          "--b-theta",
-                                          "--log-gamma",
-                                          "--c1",
-                                          "--c2",
-                                          "--c3"};
+constexpr std::string_view kOwn[] = {"--confidence", "--coverage", "--noise-std", "--snr-db"};
+constexpr std::string_view kShared[] = {"--calibrate", "--measurements", "--seed",  "--attach",
+                                        "--out",       "--json",         "--quiet", "--threads"};
+
+bool contains(std::span<const std::string_view> names, std::string_view name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 void write_folder(const Calibration& calibration, const std::string& folder) {
     make_folder(folder);
@@ -61,18 +52,18 @@ void CalibrateOptions::add_to(CommandLine& line) {
     line.optional("--snr-db", snr_db_, "the same relative to each measurement", "DB", kGroup);
 }
 
-bool CalibrateOptions::asked() const {
-    const bool asked = !signals_.empty();
-    if (asked) {
-        for (const char* option : kOfCertificate)
-            if (line_->given(option))
-                fail_usage(fmt::format("{} belongs to a certificate, not to --calibrate", option),
-                           "run certify twice, once for each");
-    } else {
-        for (const char* option : kOfCalibration)
-            if (line_->given(option))
-                fail_usage(fmt::format("{} belongs to --calibrate", option),
-                           "add --calibrate x.npy, or remove it");
+bool CalibrateOptions::asked(const Arguments& arguments) const {
+    const bool asked = line_->given("--calibrate");
+    for (const std::string& word : arguments) {
+        // "--seed=1" is "--seed 1".
+        const std::string_view name = std::string_view(word).substr(0, word.find('='));
+        if (!name.starts_with("--")) continue;
+        if (!asked && contains(kOwn, name))
+            fail_usage(fmt::format("{} belongs to --calibrate", name),
+                       "add --calibrate x.npy, or remove it");
+        if (asked && !contains(kOwn, name) && !contains(kShared, name))
+            fail_usage(fmt::format("{} belongs to a certificate, not to --calibrate", name),
+                       "run certify twice, once for each");
     }
     return asked;
 }

@@ -13,7 +13,7 @@ public:
     /// The line must outlive this.
     void add_to(CommandLine& line);
     /// Whether a calibration is asked for. Refuses options that belong to the other of the two.
-    bool asked() const;
+    bool asked(const Arguments& arguments) const;
     /// Calibrates, stores and prints.
     void run(const std::string& model_file, const std::string& measurements, std::size_t seed,
              const std::string& out, bool attach) const;

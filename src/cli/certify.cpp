@@ -90,12 +90,11 @@ void run_certify(const Arguments& arguments) {
         "can move when the operator, the measurements or the parameters do, and which assumption "
         "fails where. docs/theory.md explains every number. A model with a basis takes the signals "
         "themselves, pixels or samples, as eval does, and certifies the supports of their "
-        "coefficients. With --calibrate: what held-out signals guarantee of all others, for a "
-        "network of any kind.",
-        "pibinn certify model.safetensors --calibrate x_held_out.npy --attach\n"
-        "  pibinn certify model.safetensors --signals x_test.npy --out certificate\n"
+        "coefficients.",
+        "pibinn certify model.safetensors --signals x_test.npy --out certificate\n"
         "  pibinn certify model.safetensors --support 1,5,9 --suggest\n"
-        "  pibinn certify model.safetensors --size 5 --samples 2000 --json -");
+        "  pibinn certify model.safetensors --size 5 --samples 2000 --json -\n"
+        "  pibinn certify model.safetensors --calibrate x_held_out.npy --attach");
     std::string model_file, out;
     CertificateInput input;
     std::optional<std::string> support;
@@ -132,7 +131,7 @@ void run_certify(const Arguments& arguments) {
     CalibrateOptions calibration;
     calibration.add_to(line);
     if (!line.parse(arguments)) return;
-    if (calibration.asked())
+    if (calibration.asked(arguments))
         return calibration.run(model_file, input.measurements_name, input.seed, out, attach);
     take(theorem);
     if (support) input.support = parse_support(*support);

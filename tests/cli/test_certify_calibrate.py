@@ -158,7 +158,11 @@ def test_a_folder_and_the_model_keep_it(folder):
     (["--calibrate", "data/x_test.npy", "--signals", "data/x_test.npy"],
      ["--signals belongs to a certificate"]),
     (["--calibrate", "data/x_test.npy", "--size", "3"], ["--size belongs to a certificate"]),
+    (["--calibrate", "data/x_test.npy", "--gram"], ["--gram belongs to a certificate"]),
+    (["--calibrate=data/x_test.npy", "--N=3"], ["--N belongs to a certificate"]),
+    (["--calibrate", ""], ["''"]),
     (["--support", "1", "--coverage", "0.9"], ["--coverage belongs to --calibrate"]),
+    (["--support", "1", "--snr-db=3"], ["--snr-db belongs to --calibrate"]),
 ])
 def test_what_does_not_fit_is_refused(options, words, folder):
     x, y = load(folder / "data/x_test.npy"), load(folder / "data/y_test.npy")
