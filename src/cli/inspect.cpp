@@ -88,6 +88,9 @@ void inspect_model(const std::string& file, const std::string& picture, const Co
     const BitCount bits = count_bits(model);
     const auto attached = attached_certificate(model);
     const auto calibration = attached_calibration(model);
+    nlohmann::ordered_json calibrated;
+    if (calibration)
+        calibrated = {{"matches", calibration->matches}, {"statement", calibration->statement}};
     std::error_code code;  // a pipe has no size
     const auto bytes = std::filesystem::file_size(file, code);
     if (!picture.empty()) {
@@ -102,9 +105,6 @@ void inspect_model(const std::string& file, const std::string& picture, const Co
                             code ? "a stream" : grouped(bytes) + " bytes"));
     nlohmann::ordered_json certificate;
     if (attached) certificate = {{"matches", attached->matches}, {"verdict", attached->verdict}};
-    nlohmann::ordered_json calibrated;
-    if (calibration)
-        calibrated = {{"matches", calibration->matches}, {"statement", calibration->statement}};
     console.result({{"model", model_json(model)},
                     {"bits", bits_json(bits)},
                     {"structure", share_json(model)},

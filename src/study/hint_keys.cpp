@@ -29,6 +29,8 @@ constexpr std::array kKeys{
     FieldKey{"CertificateInput::signals", "--signals x.npy"},
     FieldKey{"CertificateInput::size", "--size 5"},
     FieldKey{"CertificateInput::support", "--support 1,5,9"},
+    FieldKey{"keep a calibration in the model by attach_calibration",
+             "run 'pibinn certify MODEL --calibrate x.npy --attach' first"},
     FieldKey{"NetworkSpec::architecture = Architecture::unrolled",
              "model.architecture = \"unrolled\""},
     FieldKey{"NetworkSpec::layers", "model.layers"},
@@ -62,8 +64,6 @@ constexpr std::array kKeys{
     FieldKey{"SparsePrior::support", "problem.support"},
     FieldKey{"SyntheticSpec::ones_per_column", "problem.ones_per_column"},
     FieldKey{"Stage::alpha", "the key 'alpha' of a stage"},
-    FieldKey{"keep a calibration in the model by attach_calibration",
-             "run 'pibinn certify MODEL --calibrate x.npy --attach' first"},
     FieldKey{"set TrainOptions::device = \"cpu\"", "use --device cpu"},
 };
 
