@@ -150,6 +150,28 @@ TEST(RecoveryCheck, NeverWarnsOfSignalsThatACertificateCovers) {
     }
 }
 
+TEST(RecoveryCheck, HoldsACertificateAgainstEachBlock) {
+    ThreadPool pool(1);
+    Model model = blocks_model(0.125F);
+    CertificateInput input;
+    input.size = 1;
+    CertificateOptions options;
+    options.B = 3;
+    options.noise = 0.0625;
+    const Certificate certificate = certify(model, input, options, pool);
+    ASSERT_EQ(certificate.verdict, Verdict::guaranteed);
+    attach_certificate(model, certificate);
+    RecoveryCheck check(model);
+    const auto add = [&](const Batch& y) {
+        check.add(y, recover_coefficients(model, y, pool), pool);
+    };
+    add(row_of({3, 0, 0, -3}));  // one entry in each block, each as long as B
+    EXPECT_EQ(check.outside(), 0U) << check.text();
+    add(row_of({1, 1, 0, 0}));
+    add(row_of({0, 0, 4, 0}));
+    EXPECT_EQ(check.rows(), (std::vector<std::size_t>{1, 2})) << check.text();
+}
+
 TEST(RecoveryCheck, AsksForWhatTheModelDoesNotCarry) {
     ThreadPool pool(1);
     Model model = blocks_model(0.1F);
