@@ -15,4 +15,12 @@ std::string attached_text(const std::optional<AttachedCertificate>& attached) {
     return fmt::format("certificate: {}: {}\n", escaped(attached->verdict), escaped(attached->why));
 }
 
+std::string calibration_text(const std::optional<AttachedCalibration>& attached) {
+    if (!attached) return "";
+    if (!attached->matches)
+        return "warning: the attached calibration was made of other weights; run 'pibinn certify "
+               "--calibrate' again\n";
+    return fmt::format("calibration: {}\n", escaped(attached->statement));
+}
+
 }  // namespace pibinn::cli

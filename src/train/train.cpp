@@ -15,6 +15,8 @@
 #include "model/model_units.hpp"
 #include "model/storable.hpp"
 #include "pibinn/error.hpp"
+#include "problem/noise_words.hpp"
+#include "problem/signal_marks.hpp"
 #include "train/checkpoint.hpp"
 #include "train/polish_choice.hpp"
 #include "train/trainer.hpp"
@@ -208,6 +210,8 @@ TrainResult train(const TrainJob& asked, ThreadPool& pool, const ProgressSink& p
     metadata["pibinn.recipe"] = job.recipe.name;
     metadata["pibinn.seed"] = std::to_string(job.seed);
     metadata["pibinn.data"] = data_fingerprint(problem);
+    metadata[kTrainSignalsKey] = signal_marks(problem.train.x);
+    if (const std::string noise = noise_words(problem); !noise.empty()) metadata[kNoiseKey] = noise;
     metadata["pibinn.train_nmse_db"] = fmt::format("{:.4f}", result.train.nmse_db);
     metadata["pibinn.test_nmse_db"] = fmt::format("{:.4f}", result.test.nmse_db);
     return result;
