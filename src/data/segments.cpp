@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Row numbers of the training set and of the test set, in the order in which they are used.
-struct RowSplit {
+struct SegmentSplit {
     std::vector<std::uint32_t> train, test;
     std::size_t train_recordings = 0, test_recordings = 0;
 };
@@ -52,8 +52,9 @@ std::vector<std::vector<std::uint32_t>> recordings_of(const Batch& ids, Stream s
 
 /// Whole recordings to train until there are enough rows, the others to test. With `exact`, surplus
 /// rows are left out on both sides.
-RowSplit split_recordings(const Batch& ids, const WantedRows& wanted, bool exact, Stream stream) {
-    RowSplit split;
+SegmentSplit split_recordings(const Batch& ids, const WantedRows& wanted, bool exact,
+                              Stream stream) {
+    SegmentSplit split;
     for (const auto& rows : recordings_of(ids, stream)) {
         const bool train = split.train.size() < wanted.train;
         std::vector<std::uint32_t>& side = train ? split.train : split.test;
@@ -72,7 +73,7 @@ RowSplit split_recordings(const Batch& ids, const WantedRows& wanted, bool exact
     return split;
 }
 
-RowSplit split_rows(std::size_t rows, const WantedRows& wanted, Stream stream) {
+SegmentSplit split_rows(std::size_t rows, const WantedRows& wanted, Stream stream) {
     const std::vector<std::uint32_t> order = stream.permutation(rows);
     const auto at = [&](std::size_t i) {
         return order.begin() + static_cast<std::ptrdiff_t>(std::min(i, rows));
@@ -116,7 +117,7 @@ void split_artefacts(const SegmentSpec& spec, std::size_t length, std::uint64_t 
     require_loud(artefacts, spec.artefact);
     const Stream stream(seed, Purpose::split, 3);
     const WantedRows wanted = wanted_rows(artefacts.rows(), {}, {});
-    RowSplit split;
+    SegmentSplit split;
     if (spec.split_by_recording && !spec.artefact_ids.empty())
         split = split_recordings(read_ids(spec.artefact_ids, artefacts.rows(), spec.artefact),
                                  wanted, false, stream);
@@ -171,7 +172,7 @@ SegmentSet read_segments(const SegmentSpec& spec, std::uint64_t seed) {
         fail_usage("a split by recording needs to know which recording each segment is of",
                    "set SegmentSpec::clean_ids = \"ids.npy\", or "
                    "SegmentSpec::split_by_recording = false");
-    const RowSplit split =
+    const SegmentSplit split =
         spec.split_by_recording
             ? split_recordings(read_ids(spec.clean_ids, clean.rows(), spec.clean), wanted,
                                spec.train || spec.test, stream)

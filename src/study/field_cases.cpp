@@ -74,7 +74,7 @@ std::vector<std::string> problem_settings(const FieldPlan& plan, const FieldLine
             fmt::format("problem.operator={}", ensemble)};
 }
 
-constexpr std::string_view kNoiseKey = "problem.snr_db=";
+constexpr std::string_view kSnrSetting = "problem.snr_db=";
 
 /// The single ratios at which networks of this size are judged.
 std::vector<FieldNoise> single_noises(const FieldPlan& plan, std::size_t n) {
@@ -142,10 +142,10 @@ std::vector<std::string> with_noise(std::span<const std::string> settings,
                                     const FieldNoise& noise) {
     std::vector<std::string> changed;
     for (const std::string& setting : settings)
-        if (!setting.starts_with(kNoiseKey)) changed.push_back(setting);
+        if (!setting.starts_with(kSnrSetting)) changed.push_back(setting);
     if (noise)
-        changed.push_back(single(noise) ? fmt::format("{}{:g}", kNoiseKey, noise->least_db)
-                                        : fmt::format("{}[{:g}, {:g}]", kNoiseKey, noise->least_db,
+        changed.push_back(single(noise) ? fmt::format("{}{:g}", kSnrSetting, noise->least_db)
+                                        : fmt::format("{}[{:g}, {:g}]", kSnrSetting, noise->least_db,
                                                       noise->most_db));
     return changed;
 }
