@@ -119,7 +119,8 @@ std::vector<ConfigKey> ProblemReader::keys() {
              has_sizes = true;
          }},
         {"operator", "\"gaussian\"", "",
-         "\"gaussian\", \"rademacher\", \"hadamard\", \"bernoulli\", \"binary-sparse\", "
+         "\"gaussian\", \"gaussian-unit\", \"rademacher\", \"hadamard\", \"bernoulli\", "
+         "\"binary-sparse\", "
          "\"dct\", \"fourier\", an array file, or a list of files, one per block",
          [&](const Value& v) { set_operator(v, has_structure, problem); }},
         {"blocks", "", "[[16, 32], [8, 24]]", "rows and columns of each block, instead of repeat",
