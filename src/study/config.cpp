@@ -300,6 +300,8 @@ ProblemTraits traits_of(const ProblemConfig& problem) {
                        : synthetic || arrays
                            ? problem.spec.noise_std > 0
                            : *problem.real.noise_std > 0 || problem.real.artefact != "none";
+    traits.noise_varies =
+        problem.spec.snr_db && problem.spec.snr_db->least_db < problem.spec.snr_db->most_db;
     traits.sparse = synthetic || arrays;
     traits.patches = problem.kind == ProblemKind::images;
     if (!synthetic && !problem.real.basis.empty())
