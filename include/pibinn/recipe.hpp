@@ -42,7 +42,10 @@ enum class LossKind {
     norm,
     nmse,    ///< each signal's error relative to its energy
     energy,  ///< the errors of a batch relative to its energy
-    log      ///< the logarithm of that
+    log,     ///< the logarithm of that
+    /// The logarithm of the sum of the norms of a batch's errors: signals with little noise count
+    /// more than by their squares, of which those with the most noise have nearly all.
+    log_norm
 };
 
 /// Which solver's first iterations a training starts from.

@@ -192,7 +192,9 @@ std::vector<ConfigKey> train_keys(TrainConfig& config, const ProblemConfig& prob
          [&](const Value& v) { recipe.batch = v.whole(1); }},
         {"loss", "\"squared\"", "",
          "\"squared\", \"norm\", \"nmse\" (each signal relative to its energy), \"energy\" (a "
-         "batch relative to its energy) or \"log\" (the logarithm of that)",
+         "batch relative to its energy), \"log\" (the logarithm of that) or \"log-norm\" (of "
+         "the errors' norms); by default \"log\" for learned shrinks and tied weights, "
+         "\"log-norm\" where problem.snr_db is a range",
          [&](const Value& v) { recipe.loss = v.word(parse_loss); }},
         {"augment", "", "\"roll\"",
          "new signals every epoch: \"none\", \"signs\", \"roll\" (signs and shifts), "
