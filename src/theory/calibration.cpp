@@ -37,7 +37,7 @@ void require_enough(std::size_t signals, const CalibrationOptions& options) {
 }
 
 /// The middle value; of an even number the larger of both.
-double median(std::vector<double>& values) {
+double upper_median(std::vector<double>& values) {
     if (values.empty()) return 0;
     const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
     std::nth_element(values.begin(), middle, values.end());
@@ -98,9 +98,9 @@ Calibration calibration_of(std::span<const HeldOutSignal> signals,
     c.residual = quantile_limit(residual, options.coverage, options.confidence);
     c.length = quantile_limit(length, options.coverage, options.confidence);
     c.nonzeros = quantile_limit(nonzeros, options.coverage, options.confidence);
-    c.median_error = median(error);
+    c.median_error = upper_median(error);
     c.largest_error = largest(error);
-    c.median_relative = median(relative);
+    c.median_relative = upper_median(relative);
     c.largest_relative = largest(relative);
     return c;
 }

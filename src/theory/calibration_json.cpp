@@ -18,11 +18,11 @@ ordered_json limit_json(const std::optional<QuantileLimit>& limit) {
     return {{"value", limit->value}, {"rank", limit->rank}, {"confidence", limit->confidence}};
 }
 
-double decibels(double ratio) { return 20 * std::log10(ratio); }
+double ratio_db(double ratio) { return 20 * std::log10(ratio); }
 
 ordered_json relative_json(const std::optional<QuantileLimit>& limit) {
     ordered_json json = limit_json(limit);
-    if (limit) json["db"] = decibels(limit->value);
+    if (limit) json["db"] = ratio_db(limit->value);
     return json;
 }
 
@@ -81,14 +81,14 @@ ordered_json to_json(const Calibration& c) {
             {"coverage", c.asked.coverage},
             {"error", main.error->value},
             {"relative_db",
-             main.relative ? ordered_json(decibels(main.relative->value)) : ordered_json()},
+             main.relative ? ordered_json(ratio_db(main.relative->value)) : ordered_json()},
             {"signals", c.signals},
             {"zero_signals", c.zero_signals},
             {"coverages", coverages},
             {"median_error", c.median_error},
             {"largest_error", c.largest_error},
-            {"median_relative_db", decibels(c.median_relative)},
-            {"largest_relative_db", decibels(c.largest_relative)},
+            {"median_relative_db", ratio_db(c.median_relative)},
+            {"largest_relative_db", ratio_db(c.largest_relative)},
             {"residual", limit_json(c.residual)},
             {"length", limit_json(c.length)},
             {"nonzeros", limit_json(c.nonzeros)},

@@ -14,10 +14,6 @@ namespace {
 
 std::string percent(double share) { return fmt::format("{:.6g} %", 100 * share); }
 
-std::string decibels(double ratio) {
-    return ratio == 0 ? "exact" : fmt::format("{:.1f} dB", 20 * std::log10(ratio));
-}
-
 /// An error beside the signal it belongs to.
 std::string relative_words(double ratio) {
     if (ratio == 0) return "0, and are exact";

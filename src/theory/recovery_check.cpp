@@ -27,12 +27,12 @@ constexpr NameTable<CheckMeasure, 4> kMeasures{
      {CheckMeasure::length, "length"},
      {CheckMeasure::nonzeros, "nonzeros"}}};
 // A certificate is proven of real numbers; the network that recovers has float32.
-constexpr double kRounding = 1e-4;
+constexpr double kRoundingSlack = 1e-4;
 constexpr std::size_t kRowsSaid = 5;
 
 /// How far the measure of a part is beyond what a limit allows; at most 0 where it is not.
 double excess(const CheckLimit& limit, const RowMeasures& row) {
-    const double slack = limit.proven ? kRounding : 0;
+    const double slack = limit.proven ? kRoundingSlack : 0;
     switch (limit.measure) {
         case CheckMeasure::relative_residual:
             return row.relative_residual().value_or(0) - limit.most;
