@@ -24,14 +24,21 @@ namespace pibinn::HWY_NAMESPACE {
 template <Shrink kShrink>
 struct EntryNumbers {
     V tau;
+    V slopes, offsets;  ///< of few pieces, one per lane
     const float* shrink;
-    std::size_t pieces;
+    std::size_t pieces, stride;
 
     HWY_INLINE EntryNumbers(const PackedBlock& block, const PackedLayer& layer,
                             const Signal& signal)
         : tau(hn::Set(D(), *(block.residual_threshold ? signal.tau : &layer.theta))),
           shrink(signal.shrink),
-          pieces(block.pieces) {}
+          pieces(block.pieces),
+          stride(kShrink.few ? Shrink::kFew : PieceStride(pieces)) {
+        if constexpr (!kShrink.few) return;
+        const hn::CappedTag<float, Shrink::kFew> few;
+        offsets = ZeroExtended(hn::Load(few, shrink + stride));
+        slopes = ZeroExtended(hn::Load(few, shrink + 2 * stride));
+    }
 
     template <class DN>
     HWY_INLINE hn::Vec<DN> Tau(DN d) const {
@@ -43,11 +50,26 @@ struct EntryNumbers {
     }
     template <class DN>
     HWY_INLINE hn::Vec<DN> Offset(DN d, std::size_t j) const {
-        return hn::Set(d, shrink[PieceStrideOf<kShrink>(pieces) + j]);
+        return hn::Set(d, shrink[stride + j]);
     }
     template <class DN>
     HWY_INLINE hn::Vec<DN> Slope(DN d, std::size_t j) const {
-        return hn::Set(d, shrink[2 * PieceStrideOf<kShrink>(pieces) + j]);
+        return hn::Set(d, shrink[2 * stride + j]);
+    }
+    template <class DN>
+    HWY_INLINE hn::Vec<DN> Offsets(DN d) const {
+        return FirstLanes(d, offsets);
+    }
+    template <class DN>
+    HWY_INLINE hn::Vec<DN> Slopes(DN d) const {
+        return FirstLanes(d, slopes);
+    }
+    template <class VN>
+    HWY_INLINE PieceLine<VN> LineOf(VN size) const {
+        if constexpr (kShrink.few)
+            return FewLine(size, *this);
+        else
+            return LastLine(size, *this);
     }
 };
 

@@ -96,9 +96,8 @@ constexpr std::size_t kPassGroups = kPassWords * kGroups;
 /// ternary link of zero has it, they leave nothing behind.
 template <std::size_t kAt, std::size_t kPlanes>
 HWY_INLINE V Entries(const GroupTable& table, const VU* words) {
-    V entry = LookUp(table, hn::ShiftRight<kGroup * kAt>(words[0]));
-    if constexpr (kPlanes == 2)
-        entry = hn::Add(entry, LookUp(table, hn::ShiftRight<kGroup * kAt>(words[1])));
+    V entry = LookUp<kGroup * kAt>(table, words[0]);
+    if constexpr (kPlanes == 2) entry = hn::Add(entry, LookUp<kGroup * kAt>(table, words[1]));
     return entry;
 }
 /// The entries of a word's groups from the last one on: the first, which needs no shift, may then
@@ -219,7 +218,7 @@ public:
         const std::size_t left = block.groups - (passes_ - 1) * kPassGroups;
         pass_ = AddPassOf(block.planes, kPassGroups);
         last_ = AddPassOf(block.planes, left);
-        if constexpr (kFusesEntries)
+        if constexpr (kFusesEntries && (!kShrink.learned() || kShrink.few))
             if (block.planes == 1 && block.channel_scales.empty())
                 finish_ = FinishPassOf<kPlain, kShrink>(left);
     }
