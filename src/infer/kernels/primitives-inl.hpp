@@ -12,6 +12,7 @@
 #endif
 
 #include <cstddef>
+#include <cstdint>
 
 #include <hwy/highway.h>
 
@@ -145,6 +146,31 @@ HWY_INLINE V LargerAbs(V a, V b) {
     const hn::RebindToSigned<decltype(d)> di;
     return hn::BitCast(d, hn::Max(hn::BitCast(di, a), hn::BitCast(di, b)));
 }
+
+namespace portable {
+
+/// A bit per lane.
+template <class DN>
+HWY_INLINE std::uint64_t MaskBits(DN d, hn::Mask<DN> mask) {
+    std::uint8_t bytes[8] = {};
+    hn::StoreMaskBits(d, mask, bytes);
+    return bytes[0] | static_cast<std::uint64_t>(bytes[1]) << 8U;
+}
+
+}  // namespace portable
+
+#if PIBINN_AVX512
+
+template <class DN>
+HWY_INLINE std::uint64_t MaskBits(DN, hn::Mask<DN> mask) {
+    return mask.raw & ((std::uint64_t{1} << hn::MaxLanes(DN())) - 1);
+}
+
+#else
+
+using portable::MaskBits;
+
+#endif
 
 /// Hides from the compiler where an address comes from, so that it is kept in one register and not
 /// calculated anew from its parts. Each use says what g++ 12 did without it.
