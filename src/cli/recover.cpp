@@ -23,9 +23,6 @@ namespace pibinn::cli {
 
 namespace {
 
-// Of measurements and signals together: a file may be larger than memory, its chunks are not.
-constexpr std::size_t kChunkBytes = 16U << 20U;
-
 bool parse_layers(std::string_view word) {
     static constexpr NameTable<bool, 2> names{{{false, "last"}, {true, "all"}}};
     return parse_name(names, word, "layers");
@@ -42,8 +39,7 @@ struct Outcome {
 Outcome recover_rows(const Model& model, const Recoverer& recoverer, const std::string& in,
                      const std::string& out, RecoveryCheck* check, Console& console,
                      ThreadPool& pool) {
-    const std::size_t row_bytes = sizeof(float) * (model.op.rows() + model.op.cols());
-    const std::size_t chunk = std::max<std::size_t>(1, kChunkBytes / row_bytes);
+    const std::size_t chunk = rows_per_chunk(model.op.rows(), model.op.cols());
     const auto source = open_rows(in, model.op.rows());
     const auto sink = make_rows(out, source->rows(), model.op.cols());
     std::size_t done = 0;

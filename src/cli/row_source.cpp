@@ -118,6 +118,11 @@ private:
 
 }  // namespace
 
+std::size_t rows_per_chunk(std::size_t measurements, std::size_t signal_entries) {
+    constexpr std::size_t bytes = 16U << 20U;
+    return std::max<std::size_t>(1, bytes / (sizeof(float) * (measurements + signal_entries)));
+}
+
 std::unique_ptr<RowSource> open_rows(const std::string& place, std::size_t cols) {
     if (place == "-") return std::make_unique<StandardInputRows>(cols);
     return std::make_unique<FileSource>(place, cols);

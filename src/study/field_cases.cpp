@@ -21,14 +21,14 @@ const FieldNetwork tied_signs{"tied", "rademacher"};
 const FieldNetwork tied_wide{"tied", "rademacher", {"train.stage.tune.epochs=120"}};
 const FieldNetwork tied_gaussian{"tied", "gaussian", {"train.stage.tune.epochs=120"}};
 const FieldNetwork one_bit{"one-bit", "gaussian"};
-const FieldNetwork real{"float", "gaussian", {"train.stage.pretrain.epochs=100"}};
-const std::vector<FieldNetwork> all{tied_signs, tied_gaussian, one_bit, real};
+const FieldNetwork float_gaussian{"float", "gaussian", {"train.stage.pretrain.epochs=100"}};
+const std::vector<FieldNetwork> every_network{tied_signs, tied_gaussian, one_bit, float_gaussian};
 
 const FieldPlan kField{250,
                        {"problem.train=4000", "problem.test=1000"},
                        {
                            // n, density, noise, layers, networks
-                           {500, 0.1, {at(20), at(40)}, {16}, all},
+                           {500, 0.1, {at(20), at(40)}, {16}, every_network},
                            {500, 0.1, {at(20), at(40)}, {4, 8, 12}, {tied_signs}},
                            {500, 0.1, {at(10), at(30), none}, {16}, {tied_signs, tied_gaussian}},
                            {500, 0.1, {range}, {16}, {tied_signs}},
@@ -41,7 +41,7 @@ const FieldPlan kQuick{
     {"problem.train=250", "problem.test=60", "train.batch=50", "train.stage.tune.epochs=4",
      "train.stage.pretrain.epochs=2", "train.stage.joint.epochs=2", "train.stage.stage2.epochs=1"},
     {
-        {80, 0.05, {at(20)}, {2, 4}, all},
+        {80, 0.05, {at(20)}, {2, 4}, every_network},
         {80, 0.05, {at(40), none}, {4}, {tied_signs}},
         {80, 0.05, {range}, {4}, {tied_signs}},
         {160, 0.025, {at(20)}, {4}, {tied_signs}},
@@ -151,8 +151,8 @@ std::vector<std::string> with_noise(std::span<const std::string> settings,
         if (!setting.starts_with(kSnrSetting)) changed.push_back(setting);
     if (noise)
         changed.push_back(single(noise) ? fmt::format("{}{:g}", kSnrSetting, noise->least_db)
-                                        : fmt::format("{}[{:g}, {:g}]", kSnrSetting, noise->least_db,
-                                                      noise->most_db));
+                                        : fmt::format("{}[{:g}, {:g}]", kSnrSetting,
+                                                      noise->least_db, noise->most_db));
     return changed;
 }
 
