@@ -40,7 +40,7 @@ double loss_unit(LossKind loss, double energy, double mean_energy) {
         case LossKind::log:
             return mean_energy;
         case LossKind::log_norm:
-            return std::sqrt(mean_energy);
+            return std::pow(mean_energy, double{kTempered} / 2);
     }
     return 1;
 }
@@ -185,17 +185,21 @@ double Trainer::run_batch(const Stage& stage, double rate, ConstBatchView x, Con
         for (float v : x.row(i)) energies[i] += double{v} * v;
         mean_energy += energies[i] / static_cast<double>(x.rows);
     }
-    const bool norms = recipe_.loss == LossKind::norm || recipe_.loss == LossKind::log_norm;
+    const RowLoss row_loss = recipe_.loss == LossKind::norm       ? RowLoss::norm
+                             : recipe_.loss == LossKind::log_norm ? RowLoss::tempered
+                                                                  : RowLoss::squared;
+    const double power = row_loss == RowLoss::norm       ? 1
+                         : row_loss == RowLoss::tempered ? double{kTempered}
+                                                         : 2;
     const bool logarithm = recipe_.loss == LossKind::log || recipe_.loss == LossKind::log_norm;
     double zero_loss = 0;  // of the zero estimate
     for (std::size_t i = 0; i < x.rows; ++i) {
         const double share = loss_unit(recipe_.loss, energies[i], mean_energy);
         row_weights_[i] =
             share > 0 ? static_cast<float>(1.0 / (share * static_cast<double>(x.rows))) : 0.0F;
-        zero_loss += row_weights_[i] * (norms ? std::sqrt(energies[i]) : energies[i]);
+        zero_loss += row_weights_[i] * std::pow(energies[i], power / 2);
     }
     make_effective(kind_in(stage), latent_, effective_, backend_);
-    const RowLoss row_loss = norms ? RowLoss::norm : RowLoss::squared;
     const double loss =
         network_->gradient(effective_, y, x, row_loss, row_weights_, gradient_, pool_);
     if (!(loss <= kDiverged * std::max(zero_loss, 1e-30))) fail_diverged(stage);
