@@ -46,9 +46,11 @@ struct CertificateOptions {
 };
 
 enum class Verdict {
-    guaranteed,   ///< alpha < 1, and no layer can activate an entry outside the support
+    /// No layer can activate an entry outside the support, and the bound of the last one is below
+    /// B, what the answer 0 promises.
+    guaranteed,
     on_supports,  ///< the same for the supports that were drawn, but not for all of their size
-    on_data,      ///< alpha < 1, and no layer did on any of the signals measured
+    on_data,      ///< the same bound, and no layer did on any of the signals measured
     none
 };
 std::string_view to_string(Verdict verdict);
@@ -129,7 +131,7 @@ struct Certificate {
     std::optional<ResponseBounds> response;  ///< for the plain update
     std::optional<TheoremBound> theorem;     ///< for the plain update
     ProvenChanges proven;                    ///< where `response` is proven
-    bool companion = false;  ///< the bound made use of the products of companion matrices
+    bool followed = false;  ///< the bound followed each support by itself, not norms alone
 
     std::vector<MeasuredLayer> measured;
     Verdict verdict = Verdict::none;
@@ -140,7 +142,7 @@ struct Certificate {
     const BoundInputs& basis() const { return over_all ? all->terms : terms; }
     /// The supports the bounds speak of, in words.
     std::string supports_text() const;
-    /// alpha < 1 and the support kept are proven, for all supports or for those drawn.
+    /// The support kept and an error below B are proven, for all supports or for those drawn.
     bool proves_errors() const {
         return verdict == Verdict::guaranteed || verdict == Verdict::on_supports;
     }

@@ -4,7 +4,7 @@
 
 #include "pibinn/certificate.hpp"
 #include "theory/certified_signals.hpp"
-#include "theory/spectral_terms.hpp"
+#include "spectral/spectral_terms.hpp"
 
 namespace pibinn {
 

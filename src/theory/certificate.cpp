@@ -8,9 +8,9 @@
 
 #include "core/fingerprint.hpp"
 #include "pibinn/error.hpp"
+#include "spectral/error_proof.hpp"
+#include "spectral/spectral_terms.hpp"
 #include "theory/block_data.hpp"
-#include "theory/companion.hpp"
-#include "theory/spectral_terms.hpp"
 #include "theory/verdict.hpp"
 
 namespace pibinn {
@@ -20,8 +20,6 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // W_i^T A_i = 1 of weights that are stored in float32.
 constexpr double kUnit = 1e-5;
-// Beyond this many multiplications (some minutes) the companion matrices are left out.
-constexpr double kMostCompanionWork = 2e11;
 
 void check_options(const CertificateOptions& options) {
     for (const auto& [name, value] : {std::pair{"B", options.B},
@@ -90,6 +88,20 @@ BoundInputs bound_inputs(const Model& model, const std::vector<BlockNetwork>& ne
     return inflated(in);
 }
 
+/// The better of norms and of following each of the supports. Supports are followed for the very
+/// operator, weights and thresholds: a radius leaves only the norms.
+ErrorBound proven_bound(const std::vector<BlockNetwork>& networks, const BoundInputs& terms,
+                        const std::vector<Support>& supports, const CertificateOptions& options,
+                        ThreadPool& pool, bool* followed = nullptr) {
+    const bool exact = options.operator_radius == 0 && options.weight_radius == 0 &&
+                       options.threshold_radius == 0;
+    const bool follow = exact && !supports.empty() && can_follow(networks, supports.size(), terms.s);
+    if (followed) *followed = follow;
+    if (!follow) return error_bound(terms);
+    ErrorProof proof(networks, &terms, supports, terms.B, terms.noise, pool);
+    return bound_of(proof, networks.front());
+}
+
 TheoremInputs with_defaults(TheoremInputs inputs, const Certificate& c, double rho) {
     const double s = static_cast<double>(c.support_size);
     const double m = static_cast<double>(c.terms.most_rows);
@@ -156,7 +168,8 @@ Certificate certify(const Model& model, const CertificateInput& input,
         all.size = signals.size;
         all.terms = bound_inputs(model, networks, data, terms_of_all_supports(networks, all.size),
                                  all.size, options, signals.B);
-        all.bound = error_bound(all.terms);
+        all.bound = proven_bound(networks, all.terms, enumerated_supports(networks, all.size),
+                                 options, pool);
         c.over_all = proves(all.terms, all.bound);
         c.all = std::move(all);
     }
@@ -166,18 +179,9 @@ Certificate certify(const Model& model, const CertificateInput& input,
         c.good_rate =
             std::max(c.good_rate, (2 * static_cast<double>(c.support_size) - 1) * layer.mu);
 
-    const auto K = static_cast<double>(model.spec.layers);
-    const double work =
-        static_cast<double>(c.supports) * K * K * std::pow(static_cast<double>(c.support_size), 3);
-    // The products are those of the very operator and weights: a radius leaves only the norms.
-    // They are also those of the supports seen.
-    c.companion = model.spec.update.momentum && options.operator_radius == 0 &&
-                  options.weight_radius == 0 && !c.over_all && work < kMostCompanionWork;
-    c.bound =
-        c.over_all
-            ? c.all->bound
-            : error_bound(c.terms, c.companion ? companion_responses(networks, data.supports, pool)
-                                               : Responses{});
+    c.bound = c.over_all ? c.all->bound
+                         : proven_bound(networks, c.terms, data.supports, options, pool,
+                                        &c.followed);
     c.cvg = cvg(c.basis());
     if (!model.spec.update.is_plain()) std::fill(c.cvg.begin(), c.cvg.end(), kInfinity);
     c.asked = asked_thresholds(c.basis());

@@ -126,7 +126,7 @@ ordered_json to_json(const Certificate& c) {
         {"L", c.L},
         {"bound", c.bound.error},
         {"cvg", c.cvg},
-        {"companion", c.companion},
+        {"followed", c.followed},
         {"theta", list(c.terms.layers, &LayerTerms::theta)},
         {"theta_needed", c.bound.theta_needed},
         {"theta_asked", c.asked.theta},

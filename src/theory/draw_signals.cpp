@@ -6,7 +6,7 @@
 #include "pibinn/certificate.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/random.hpp"
-#include "theory/block_network.hpp"
+#include "spectral/block_network.hpp"
 
 namespace pibinn {
 

@@ -1,4 +1,4 @@
-#include "theory/block_network.hpp"
+#include "spectral/block_network.hpp"
 
 #include <fmt/format.h>
 
