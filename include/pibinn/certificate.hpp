@@ -15,8 +15,9 @@
 
 namespace pibinn {
 
-/// Which signals are certified: those on the supports of `signals`, on one `support`, or on all
-/// supports of `size` entries. Exactly one of the three is given:
+/// Which signals are certified: those on the supports of `signals`, on one `support`, on several
+/// `supports`, or on all supports of `size` entries. One of them is given, or none for a model that
+/// was trained with a guarantee: then the class of that guarantee is meant.
 ///     certify(model, {.support = {1, 5, 9}});
 struct CertificateInput {
     /// In their own unit, such as pixels or volts, one signal per row; zero signals are skipped.
@@ -24,7 +25,8 @@ struct CertificateInput {
     Batch signals = {};
     Batch measurements = {};  ///< of the signals; empty: the operator measures without noise
     std::vector<std::uint32_t> support = {};  ///< entries (of a basis: coefficients), from 0 on
-    std::optional<std::size_t> size = {};     ///< entries of a support
+    std::vector<std::vector<std::uint32_t>> supports = {};  ///< several of these
+    std::optional<std::size_t> size = {};                   ///< entries of a support
     std::size_t samples = 1000;               ///< signals to draw for `support` and `size`
     std::uint64_t seed = 1;                   ///< of what is drawn
     std::string signals_name = {};            ///< what text and JSON call them, such as a file
@@ -43,6 +45,11 @@ struct CertificateOptions {
     /// must be symmetric and positive definite.
     bool gram = false;
     TheoremInputs theorem;
+    /// Bounds cover what float32 rounds, as `recover` does, and not exact arithmetic alone. Always so
+    /// for the class that a model was trained for.
+    bool float32 = false;
+    /// Starts of a search for the signals of the class with the largest errors; 0 does not search.
+    std::size_t attack = 0;
 };
 
 enum class Verdict {
@@ -66,11 +73,21 @@ struct MeasuredLayer {
     double median_relative_error = 0;  ///< of ||x_k - x|| / ||x||
 };
 
+/// What a search for bad signals found: projected gradient ascent over signals and noise.
+struct Attack {
+    std::size_t starts = 0;
+    std::size_t signals = 0;    ///< that were run on the way
+    std::vector<double> error;  ///< largest ||x_k - x||, layer by layer
+    bool leaked = false;        ///< an entry outside a support was switched on
+};
+
 /// Where the signals of a certificate come from.
 struct CertificateSource {
     std::string signals, measurements;   ///< names, where signals were given
     std::vector<std::uint32_t> support;  ///< the one that was asked for
-    std::optional<std::size_t> size;     ///< the size that was asked for
+    std::vector<std::vector<std::uint32_t>> supports;  ///< where several were
+    std::optional<std::size_t> size;                   ///< the size that was asked for
+    bool of_model = false;               ///< the class that the model was trained for
     std::size_t samples = 0;             ///< signals drawn; 0: they were given
     std::uint64_t seed = 0;
     bool coefficients = false;  ///< of a basis
@@ -103,6 +120,7 @@ struct Certificate {
     std::string network;  ///< the model in a line
     CertificateSource source;
     bool gram = false;
+    bool blocks = false;  ///< signals are parts of signals, one per block
     double scale = 0;
     std::string weights_hash;
     std::size_t signals = 0;       ///< measured, parts that are zero left out
@@ -134,6 +152,7 @@ struct Certificate {
     bool followed = false;  ///< the bound followed each support by itself, not norms alone
 
     std::vector<MeasuredLayer> measured;
+    std::optional<Attack> attack;  ///< where one was asked for
     Verdict verdict = Verdict::none;
     std::string why;  ///< what the verdict rests on and speaks of, or what failed where
     std::vector<std::string> failed;  ///< what keeps it from a guarantee, in plain words
@@ -148,6 +167,9 @@ struct Certificate {
     }
     /// Under which condition a bound like Theorem 1 stands here, in words.
     std::string assumptions_text() const;
+
+    /// What is guaranteed in one sentence, or that nothing is.
+    std::string statement() const;
 
     /// What `pibinn certify` prints: what is guaranteed in plain words, then every number.
     std::string text() const;
@@ -170,13 +192,17 @@ void attach_certificate(Model& model, const Certificate& certificate);
 /// The certificate that a model carries.
 struct AttachedCertificate {
     bool matches = false;  ///< it was made of these very weights
-    std::string verdict, why;
+    std::string statement, verdict, why;
 };
 std::optional<AttachedCertificate> attached_certificate(const Model& model);
 
 /// Signals N(0, 1) on one support, scaled down where longer than B.
 Batch signals_on_support(const Model& model, std::span<const std::uint32_t> support,
                          std::size_t count, double B, std::uint64_t seed);
+/// The same on several supports, as many on each of them.
+Batch signals_on_supports(const Model& model,
+                          const std::vector<std::vector<std::uint32_t>>& supports,
+                          std::size_t count, double B, std::uint64_t seed);
 /// The same, each on a random support of `size` entries of a random block.
 Batch signals_of_size(const Model& model, std::size_t size, std::size_t count, double B,
                       std::uint64_t seed);

@@ -48,6 +48,9 @@ struct BoundInputs {
     bool outside = true;         ///< some entry lies outside of S; otherwise none can become active
     double B = 1;
     double noise = 0;
+    /// Of the numbers that the network runs with: 2^-24 covers float32, for fixed thresholds
+    /// without Onsager term; 0 is exact.
+    double rounding = 0;
     double operator_norm = 0;     ///< sup ||A_S||_2
     double operator_radius = 0;   ///< rho: every A' with ||A'_S - A_S||_2 <= rho is covered too
     double weight_radius = 0;     ///< eta: all W'_k with ||W'_S - W_S||_2, ||W'_i - W_i||_2 <= eta

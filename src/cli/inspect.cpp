@@ -95,7 +95,10 @@ void inspect_model(const std::string& file, const std::string& picture, const Co
                             metadata_text(model), attached_text(attached),
                             code ? "a stream" : grouped(bytes) + " bytes"));
     nlohmann::ordered_json certificate;
-    if (attached) certificate = {{"matches", attached->matches}, {"verdict", attached->verdict}};
+    if (attached)
+        certificate = {{"matches", attached->matches},
+                       {"verdict", attached->verdict},
+                       {"statement", attached->statement}};
     console.result({{"model", model_json(model)},
                     {"bits", bits_json(bits)},
                     {"structure", share_json(model)},

@@ -19,7 +19,7 @@ constexpr double kMostNumbers = 1.5e8;
 
 ErrorProof::ErrorProof(const std::vector<BlockNetwork>& networks, const BoundInputs* norms,
                        const std::vector<Support>& supports, double B, double noise,
-                       ThreadPool& pool)
+                       double rounding, ThreadPool& pool)
     : pool_(pool) {
     if (norms) {
         norms_.emplace(*norms);
@@ -27,7 +27,7 @@ ErrorProof::ErrorProof(const std::vector<BlockNetwork>& networks, const BoundInp
     }
     supports_.reserve(supports.size());
     for (const Support& support : supports)
-        supports_.emplace_back(networks[support.block], support, B, noise);
+        supports_.emplace_back(networks[support.block], support, B, noise, rounding);
 }
 
 double ErrorProof::needed() {

@@ -16,7 +16,8 @@ public:
     /// Norms may be left out, and so may supports (an empty list), but not both: the supports must
     /// be all that the class has. Keeps references to networks and pool.
     ErrorProof(const std::vector<BlockNetwork>& networks, const BoundInputs* norms,
-               const std::vector<Support>& supports, double B, double noise, ThreadPool& pool);
+               const std::vector<Support>& supports, double B, double noise, double rounding,
+               ThreadPool& pool);
 
     /// The threshold that keeps every entry outside the support at zero in the next layer.
     double needed();

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+
+#include "spectral/rounding.hpp"
 
 namespace pibinn {
 
@@ -49,26 +52,35 @@ void NormRecursion::enter() {
     moved_.most = times(layer.f_row, v.most) + lost + layer.column * noise_;
     moved_.tighten(in_.s);
 
+    rounded_ = rounding_of({in_.rounding, in_.most_rows, in_.s, layer.column, in_.operator_norm,
+                            root(in_.s) * in_.operator_norm, v.two, in_.B, in_.noise});
+    // What a threshold that follows the residual, or a carried residual, makes of it is open.
+    if (in_.rounding > 0 && (in_.update.residual_threshold || in_.update.onsager))
+        rounded_ = std::numeric_limits<double>::infinity();
+
     if (!in_.outside) return;
     if (in_.update.residual_threshold) {
         // Outside S z_i = -W_i^T r, and theta mean|r| >= theta ||r|| / m. Without noise r lies in
         // the range of A_S.
         needed_ = static_cast<double>(in_.most_rows) *
                       (in_.noise > 0 ? layer.column : layer.projected_leak) +
-                  in_.threshold_radius;
+                  in_.threshold_radius + rounded_;
         return;
     }
     needed_ = std::min({times(layer.leak, v.two), times(layer.leak_row, v.most),
                         times(layer.leak_entry, v.one)}) +
-              layer.column * noise_ + in_.threshold_radius;
+              layer.column * noise_ + in_.threshold_radius + rounded_;
 }
 
 double NormRecursion::advance(const Shrink& shrink) {
     // mean|r| <= ||r|| / sqrt(m)
     const double unit = in_.update.residual_threshold ? residual_ / root(in_.least_rows) : 1.0;
-    const double shift = in_.update.residual_threshold
-                             ? (shrink.theta + in_.threshold_radius) * unit
-                             : deviation(shrink, in_.B + moved_.most) + in_.threshold_radius;
+    const double reach = in_.B + moved_.most + rounded_;
+    const double shift =
+        rounded_ + rounding_within(shrink, in_.rounding, reach) +
+        (in_.update.residual_threshold
+             ? (shrink.theta + in_.threshold_radius) * unit
+             : deviation(shrink, reach) + in_.threshold_radius);
     before_ = now_;
     now_ = {moved_.two + root(in_.s) * shift, moved_.one + static_cast<double>(in_.s) * shift,
             moved_.most + shift};

@@ -34,6 +34,7 @@ private:
     double residual_ = 0;  ///< ||r_k||
     double noise_ = 0;     ///< with what the Onsager term carries over
     double needed_ = 0;
+    double rounded_ = 0;  ///< by which an entry before the activation may be off
 };
 
 }  // namespace pibinn

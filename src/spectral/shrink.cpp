@@ -29,6 +29,12 @@ double deviation(const Shrink& shrink, double reach) {
     return most;
 }
 
+double rounding_within(const Shrink& shrink, double unit, double reach) {
+    double gains = 0;
+    for (const double gain : shrink.gains) gains += std::abs(gain);
+    return unit * static_cast<double>(shrink.gains.size() + 2) * gains * reach;
+}
+
 bool keeps_at_zero(Activation activation, double theta, double needed) {
     return activation == Activation::hard ? theta > needed : theta >= needed;
 }

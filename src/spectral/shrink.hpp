@@ -19,6 +19,9 @@ double dead_zone(const Shrink& shrink);
 /// max |H(z) - z| over |z| <= reach.
 double deviation(const Shrink& shrink, double reach);
 
+/// What a learned shrink adds to the rounding of a layer; that of the others is counted there.
+double rounding_within(const Shrink& shrink, double unit, double reach);
+
 /// Whether entries of size up to `needed` are provably kept at zero. `hard` keeps |z| = theta,
 /// the others map it to zero.
 bool keeps_at_zero(Activation activation, double theta, double needed);

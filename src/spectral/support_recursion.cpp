@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <Eigen/QR>
 
+#include "spectral/rounding.hpp"
 #include "spectral/spectral_norm.hpp"
 #include "spectral/step_matrix.hpp"
 
@@ -32,8 +34,13 @@ double length_times(const MatrixXd& m, double size, bool box) {
 }  // namespace
 
 SupportRecursion::SupportRecursion(const BlockNetwork& network, const Support& support, double B,
-                                   double noise)
-    : network_(&network), norm_(B), noise_(noise) {
+                                   double noise, double rounding)
+    : network_(&network),
+      norm_(B),
+      noise_(noise),
+      rounding_(rounding),
+      error_(B),
+      error_before_(B) {
     auto next = support.entries.begin();
     for (Index i = 0; i < network.A.cols(); ++i) {
         const bool inside = next != support.entries.end() && static_cast<Index>(*next) == i;
@@ -41,6 +48,10 @@ SupportRecursion::SupportRecursion(const BlockNetwork& network, const Support& s
         (inside ? inside_ : outside_).push_back(i);
     }
     a_ = network.A(Eigen::all, inside_);
+    if (rounding > 0) {
+        operator_norm_ = spectral_norm(a_);
+        absolute_norm_ = spectral_norm(a_.cwiseAbs());
+    }
     const auto s = static_cast<Index>(inside_.size());
     Source x{B, false, -MatrixXd::Identity(s, s), {}, {}};
     x.before = x.now;
@@ -108,6 +119,16 @@ void SupportRecursion::enter() {
     residual_ = length + carried;
     reach_ = norm_ + entry.maxCoeff();
     needed_ = spec.update.residual_threshold ? leak(outer) : z.size() > 0 ? z.maxCoeff() : 0;
+    if (rounding_ == 0) return;
+    const double moved =
+        k_ == 0 ? norm_ : std::abs(1 + beta) * error_ + std::abs(beta) * error_before_;
+    rounded_ = rounding_of({rounding_, network_->m(), inside_.size(),
+                            w.colwise().norm().maxCoeff(), operator_norm_, absolute_norm_, moved,
+                            norm_, noise_});
+    // What a threshold that follows the residual, or a carried residual, makes of it is open.
+    if (spec.update.residual_threshold || spec.update.onsager)
+        rounded_ = std::numeric_limits<double>::infinity();
+    if (z.size() > 0) needed_ += rounded_;
 }
 
 /// Of thresholds that scale with mean|r|: outside S z_i = -W_i^T r, and the sum of |r| is at least
@@ -124,10 +145,12 @@ double SupportRecursion::advance(const Shrink& shrink) {
     const NetworkSpec& spec = network_->spec;
     const auto s = static_cast<Index>(inside_.size());
     // mean|r| <= ||r|| / sqrt(m)
+    const double reach = reach_ + rounded_;
     const double shift =
-        spec.update.residual_threshold
-            ? shrink.theta * residual_ / std::sqrt(static_cast<double>(a_.rows()))
-            : deviation(shrink, reach_);
+        rounded_ + rounding_within(shrink, rounding_, reach) +
+        (spec.update.residual_threshold
+             ? shrink.theta * residual_ / std::sqrt(static_cast<double>(a_.rows()))
+             : deviation(shrink, reach));
     double length = 0;
     VectorXd entry = VectorXd::Constant(s, shift);
     for (Source& source : sources_) {
@@ -140,8 +163,10 @@ double SupportRecursion::advance(const Shrink& shrink) {
     if (shift > 0)
         sources_.push_back({shift, true, MatrixXd::Identity(s, s), MatrixXd::Zero(s, s), {}});
     ++k_;
+    error_before_ = error_;
+    error_ = std::min(length, entry.norm());
     enter();
-    return std::min(length, entry.norm());
+    return error_;
 }
 
 }  // namespace pibinn

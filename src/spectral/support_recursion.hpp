@@ -15,7 +15,8 @@ namespace pibinn {
 class SupportRecursion {
 public:
     /// Keeps a reference to the network. Thresholds of the network are not looked at.
-    SupportRecursion(const BlockNetwork& network, const Support& support, double B, double noise);
+    SupportRecursion(const BlockNetwork& network, const Support& support, double B, double noise,
+                     double rounding = 0);
 
     /// The threshold that keeps every entry outside S at zero in the next layer.
     double needed() const { return needed_; }
@@ -36,13 +37,15 @@ private:
     const BlockNetwork* network_;
     std::vector<Eigen::Index> inside_, outside_;
     Eigen::MatrixXd a_;  ///< A_S
-    double norm_, noise_;
+    double norm_, noise_, rounding_;
     /// Without noise r lies in the range of A_S, of which this is an orthonormal basis; empty where
     /// nobody asks, or where its columns are all but dependent.
     Eigen::MatrixXd range_;
     std::vector<Source> sources_;  ///< the signal, the noise, then whatever layers add
     std::size_t k_ = 0;
     double needed_ = 0, residual_ = 0, reach_ = 0;
+    double operator_norm_ = 0, absolute_norm_ = 0, rounded_ = 0;
+    double error_ = 0, error_before_ = 0;  ///< E of the last two layers
 };
 
 }  // namespace pibinn

@@ -8,8 +8,12 @@
 
 #include "core/fingerprint.hpp"
 #include "pibinn/error.hpp"
+#include "spectral/alpha.hpp"
+#include "spectral/class_proof.hpp"
 #include "spectral/error_proof.hpp"
+#include "spectral/rounding.hpp"
 #include "spectral/spectral_terms.hpp"
+#include "theory/adversary.hpp"
 #include "theory/block_data.hpp"
 #include "theory/verdict.hpp"
 
@@ -59,32 +63,20 @@ void enter_gram_form(const std::vector<BlockNetwork>& networks, const BlockData&
     terms.L = eigen.eigenvalues().maxCoeff();
 }
 
-BoundInputs bound_inputs(const Model& model, const std::vector<BlockNetwork>& networks,
-                         const BlockData& data, const SpectralTerms& terms, std::size_t s,
+BoundInputs asked_inputs(const std::vector<BlockNetwork>& networks, const BlockData& data,
+                         const SpectralTerms& terms, std::size_t s,
                          const CertificateOptions& options, double B) {
-    BoundInputs in;
-    in.activation = model.spec.activation;
-    in.update = model.spec.update;
-    in.delta = model.spec.delta;
-    in.s = s;
-    in.outside = terms.outside;
-    in.least_rows = in.most_rows = networks.front().m();
-    for (const BlockNetwork& network : networks) {
-        in.least_rows = std::min(in.least_rows, network.m());
-        in.most_rows = std::max(in.most_rows, network.m());
-    }
-    in.B = B > 0 ? B : data.norm;
+    BoundInputs in = pibinn::bound_inputs(networks, terms, s, B > 0 ? B : data.norm,
+                                          std::max(options.noise, data.noise));
     // A signal scaled to length B may be longer by rounding.
     if (data.norm > in.B * (1 + 1e-6))
         fail_input(fmt::format("a signal has norm {:.6g}, over B = {:.6g}", data.norm, in.B),
                    "raise B, or leave it out to take the largest norm");
     in.B = std::max(in.B, data.norm);
-    in.noise = std::max(options.noise, data.noise);
-    in.operator_norm = terms.operator_norm;
     in.operator_radius = options.operator_radius;
     in.weight_radius = options.weight_radius;
     in.threshold_radius = options.threshold_radius;
-    in.layers = terms.layers;
+    in.rounding = options.float32 ? kFloat32 : 0;
     return inflated(in);
 }
 
@@ -98,8 +90,26 @@ ErrorBound proven_bound(const std::vector<BlockNetwork>& networks, const BoundIn
     const bool follow = exact && !supports.empty() && can_follow(networks, supports.size(), terms.s);
     if (followed) *followed = follow;
     if (!follow) return error_bound(terms);
-    ErrorProof proof(networks, &terms, supports, terms.B, terms.noise, pool);
+    ErrorProof proof(networks, &terms, supports, terms.B, terms.noise, terms.rounding, pool);
     return bound_of(proof, networks.front());
+}
+
+/// Nobody named signals: a model that was trained with a guarantee knows which ones it is about.
+bool take_class(const Model& model, CertificateInput& input, CertificateOptions& options) {
+    if (input.signals.rows() > 0 || !input.support.empty() || !input.supports.empty() || input.size)
+        return false;
+    const std::optional<SignalClass> kept = kept_class(model);
+    if (!kept) return false;
+    if (kept->size > 0)
+        input.size = kept->size;
+    else if (kept->supports.size() == 1)
+        input.support = kept->supports.front();
+    else
+        input.supports = kept->supports;
+    if (options.B == 0) options.B = kept->norm;
+    if (options.noise == 0) options.noise = kept->noise;
+    options.float32 = true;
+    return true;
 }
 
 TheoremInputs with_defaults(TheoremInputs inputs, const Certificate& c, double rho) {
@@ -131,9 +141,12 @@ std::string network_line(const Model& model) {
 
 }  // namespace
 
-Certificate certify(const Model& model, const CertificateInput& input,
-                    const CertificateOptions& options, ThreadPool& pool) {
+Certificate certify(const Model& model, const CertificateInput& asked,
+                    const CertificateOptions& asked_options, ThreadPool& pool) {
+    CertificateInput input = asked;
+    CertificateOptions options = asked_options;
     check_options(options);
+    const bool of_model = take_class(model, input, options);
     const std::vector<BlockNetwork> networks = block_networks(model);
     const CertifiedSignals signals = certified_signals(model, input, options.B, pool);
     const BlockData data = split_signals(model, networks, signals);
@@ -144,7 +157,9 @@ Certificate certify(const Model& model, const CertificateInput& input,
     c.spec = model.spec;
     c.network = network_line(model);
     c.source = signals.source;
+    c.source.of_model = of_model;
     c.gram = options.gram;
+    c.blocks = model.op.structure().repeat() * networks.size() > 1;
     c.scale = model.scale();
     c.weights_hash = weights_hash(model);
     c.signals = data.signals;
@@ -157,7 +172,7 @@ Certificate certify(const Model& model, const CertificateInput& input,
     c.weight_radius = options.weight_radius;
     c.threshold_radius = options.threshold_radius;
     c.measured_noise = data.noise;
-    c.terms = bound_inputs(model, networks, data, terms, data.largest, options, signals.B);
+    c.terms = asked_inputs(networks, data, terms, data.largest, options, signals.B);
     for (const std::size_t i : terms.worst) {
         c.worst.push_back(data.supports[i].entries);
         for (std::uint32_t& entry : c.worst.back())
@@ -166,7 +181,7 @@ Certificate certify(const Model& model, const CertificateInput& input,
     if (signals.size > 0) {
         AllSupports all;
         all.size = signals.size;
-        all.terms = bound_inputs(model, networks, data, terms_of_all_supports(networks, all.size),
+        all.terms = asked_inputs(networks, data, terms_of_all_supports(networks, all.size),
                                  all.size, options, signals.B);
         all.bound = proven_bound(networks, all.terms, enumerated_supports(networks, all.size),
                                  options, pool);
@@ -183,10 +198,17 @@ Certificate certify(const Model& model, const CertificateInput& input,
                          : proven_bound(networks, c.terms, data.supports, options, pool,
                                         &c.followed);
     c.cvg = cvg(c.basis());
-    if (!model.spec.update.is_plain()) std::fill(c.cvg.begin(), c.cvg.end(), kInfinity);
+    // The paper knows neither of other updates nor of learned shrinks.
+    const bool papers = model.spec.update.is_plain() && is_certifiable(model.spec.activation);
+    if (!papers) std::fill(c.cvg.begin(), c.cvg.end(), kInfinity);
     c.asked = asked_thresholds(c.basis());
     c.measured = measure_layers(networks, data, pool);
-    if (model.spec.update.is_plain()) {
+    if (options.attack > 0) {
+        AttackedClass attacked{data.supports, signals.size, c.terms.B, c.terms.noise};
+        if (signals.size > 0) attacked.supports.clear();
+        c.attack = attack(networks, attacked, options.attack, input.seed, pool);
+    }
+    if (papers) {
         c.response = response_bounds(c.basis(), c.bound);
         c.theorem = theorem_1(with_defaults(options.theorem, c, options.operator_radius),
                               c.support_size, c.bound.error.back(), *c.response);

@@ -89,6 +89,7 @@ std::string class_text(const Certificate& c) {
     std::string text =
         fmt::format("every signal up to B = {:.4g} long on {}, ", c.terms.B, c.supports_text());
     text += c.terms.noise > 0 ? fmt::format("noise up to {:.4g}", c.terms.noise) : "without noise";
+    if (c.terms.rounding > 0) text += ", rounding of float32 included";
     for (const auto& [name, radius] : {std::pair{"operators", c.operator_radius},
                                        {"weights", c.weight_radius},
                                        {"thresholds", c.threshold_radius}})
@@ -156,6 +157,7 @@ std::string_view to_string(Verdict verdict) { return name_of(kVerdicts, verdict)
 std::string Certificate::supports_text() const {
     if (over_all) return fmt::format("all supports of {} entries", all->size);
     if (all) return fmt::format("the {} supports drawn of {} entries", supports, all->size);
+    if (!source.supports.empty()) return fmt::format("{} supports", source.supports.size());
     if (supports == 1) return fmt::format("one support of {} entries", support_size);
     return fmt::format("the {} supports of the signals", supports);
 }

@@ -152,6 +152,23 @@ Recipe default_recipe(const NetworkSpec& spec) {
     return recipe;
 }
 
+/// The network is made for its class of signals; what a few epochs gain beside that is small.
+Recipe guaranteed_recipe(const NetworkSpec& spec) {
+    Recipe recipe;
+    recipe.name = "guaranteed";
+    recipe.augment = Augment::fresh;
+    Stage stage;
+    stage.name = "guarantee";
+    stage.epochs = 3;
+    stage.learning_rate = 1e-4;
+    stage.guarantee = true;
+    stage.trains_weights = !spec.tied();
+    if (rules_of(spec.weights).quantised()) stage.projection = Projection::lazy;
+    stage.trains_scale = rules_of(spec.weights).has_global_scale();
+    recipe.stages = {stage};
+    return recipe;
+}
+
 void validate_stage(const Stage& stage, const NetworkSpec& spec) {
     const auto refuse = [&](const std::string& what, const std::string& hint) {
         fail_usage(fmt::format("stage '{}': {}", stage.name, what), hint);
@@ -182,6 +199,10 @@ void validate_stage(const Stage& stage, const NetworkSpec& spec) {
     if (!(stage.scalar_clip >= 0))
         refuse(fmt::format("scalar_clip {} is negative", stage.scalar_clip),
                "0 switches clipping off");
+    if (stage.guarantee && stage.alpha > 0)
+        refuse("a guarantee needs no alpha", "remove the key 'alpha'");
+    if (stage.guarantee && spec.polish > 0)
+        refuse("no proof covers polish", "set NetworkSpec::polish = 0");
     if (stage.trains_weights && spec.tied())
         refuse("tied weights are the operator, and nothing to train",
                "remove \"weights\" from trains");
@@ -241,9 +262,14 @@ void Recipe::validate(const NetworkSpec& spec) const {
         rules_of(spec.activation).learning == ThresholdLearning::by_ramp)
         fail_usage("a fully connected network has no ramp for its thresholds to learn by",
                    "set Recipe::ramp = 0, or NetworkSpec::architecture = Architecture::unrolled");
-    bool projected = false;
+    bool projected = false, guaranteed = false;
     for (const Stage& stage : stages) {
         validate_stage(stage, spec);
+        if (guaranteed && !stage.guarantee)
+            fail_usage(fmt::format("stage '{}' would break the guarantee of the stage before it",
+                                   stage.name),
+                       "set Stage::guarantee in it too, or put it first");
+        guaranteed |= stage.guarantee;
         if (projected && stage.projection == Projection::none)
             fail_usage(
                 fmt::format("stage '{}' trains float weights after a stage that quantised them",
@@ -251,6 +277,9 @@ void Recipe::validate(const NetworkSpec& spec) const {
                 "put float stages (projection \"none\") first");
         projected |= stage.projection != Projection::none;
     }
+    if (!guaranteed && guarantee != SignalClass{})
+        fail_usage("a class of signals is given, and no stage keeps a guarantee for it",
+                   "use the recipe \"guaranteed\", or set Stage::guarantee");
     if (rules_of(spec.weights).quantised() && stages.back().projection != Projection::lazy)
         fail_usage(fmt::format("the last stage '{}' does not train '{}' weights as they are stored",
                                stages.back().name, to_string(spec.weights)),
@@ -258,9 +287,10 @@ void Recipe::validate(const NetworkSpec& spec) const {
 }
 
 Recipe named_recipe(std::string_view name, const NetworkSpec& spec) {
-    static constexpr std::array<std::string_view, 2> names{"default", "paper"};
+    static constexpr std::array<std::string_view, 3> names{"default", "guaranteed", "paper"};
     if (name == "paper") return paper_recipe(spec);
     if (name == "default") return default_recipe(spec);
+    if (name == "guaranteed") return guaranteed_recipe(spec);
     fail_usage(fmt::format("unknown recipe '{}'", name), hint_for_unknown(name, names));
 }
 

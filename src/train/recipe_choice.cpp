@@ -55,7 +55,7 @@ void fit_length_to(const ProblemTraits& traits, const NetworkSpec& spec, Recipe&
 }  // namespace
 
 NetworkSpec network_for(std::string_view recipe, NetworkSpec spec) {
-    if (recipe == "paper") {
+    if (recipe == "paper" || recipe == "guaranteed") {
         spec.update = Update::plain();
         spec.update.step = spec.tied();
     }

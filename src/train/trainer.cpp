@@ -10,6 +10,7 @@
 #include "pibinn/error.hpp"
 #include "train/augment.hpp"
 #include "train/certified.hpp"
+#include "train/guarantee.hpp"
 #include "train/start.hpp"
 
 namespace pibinn {
@@ -22,6 +23,9 @@ constexpr std::size_t kEpochsPerTest = 5;
 
 // Of all epochs, in which hard thresholds that are to learn go over from soft ones.
 constexpr double kSoftShare = 0.6;
+
+// An error that counts as none.
+constexpr double kExactDb = -400;
 
 // Times the loss of the zero estimate: nothing comes back from there.
 constexpr double kDiverged = 1e10;
@@ -60,6 +64,10 @@ Trainer::Trainer(const Problem& problem, const NetworkSpec& spec, const Recipe& 
     for (const Stage& stage : recipe_.stages)
         if (stage.alpha > 0 && !certified_)
             certified_ = std::make_shared<const CertifiedSet>(problem_, spec_);
+    for (const Stage& stage : recipe_.stages)
+        if (stage.guarantee && !guarantee_)
+            guarantee_ = std::make_shared<Guarantee>(recipe_.guarantee, problem_.op, spec_, seed_,
+                                                     pool_);
     state_.seconds.assign(recipe_.stages.size(), 0.0);
     initialise();
     begin_stage();
@@ -74,7 +82,10 @@ void Trainer::begin_stage() {
     optimiser_.restart();
     state_.best.clear();
     const Stage& stage = recipe_.stages[state_.stage];
-    if (stage.scale > 0) backend_.fill(static_cast<float>(stage.scale), latent_.scale());
+    if (stage.guarantee)
+        begin_guarantee();
+    else if (stage.scale > 0)
+        backend_.fill(static_cast<float>(stage.scale), latent_.scale());
 }
 
 bool Trainer::ends_float_stages(const Stage& stage) const {
@@ -119,11 +130,12 @@ void Trainer::run_epoch() {
     const bool last = state_.epoch + 1 == stage.epochs;
     if (last) optimiser_.settle(stage, latent_);
     certify(stage);
+    if (stage.guarantee) keep_guarantee(stage);
     if (!std::isfinite(backend_.squared_norm(latent_.all()))) fail_diverged(stage);
 
     const bool measured = number == 0 || last || (number + 1) % kEpochsPerTest == 0;
     // Before thresholds are hard, the error of hard ones does not tell which epoch was best.
-    if (measured && validation_rows_ > 0 && soft == 0) validate();
+    if (measured && validation_rows_ > 0 && soft == 0 && !stage.guarantee) validate();
     if (last && !state_.best.empty()) latent_.upload(state_.best);
     // Thresholds that are still soft make no network that could be stored.
     if (last && soft == 0 && ends_float_stages(stage)) {
@@ -176,6 +188,8 @@ double Trainer::run_batch(const Stage& stage, double rate, ConstBatchView x, Con
                                                             : 1;
         row_weights_[i] =
             share > 0 ? static_cast<float>(1.0 / (share * static_cast<double>(x.rows))) : 0.0F;
+        // A network that is made for a class of signals may answer to others with anything.
+        if (stage.guarantee && !guarantee_->holds(x.row(i))) row_weights_[i] = 0;
         zero_loss += row_weights_[i] *
                      (recipe_.loss == LossKind::norm ? std::sqrt(energies[i]) : energies[i]);
     }
@@ -235,6 +249,65 @@ void Trainer::certify(const Stage& stage) {
         const auto factor = static_cast<float>(certified_->factor(effective, k, stage.alpha));
         backend_.multiply(factor, latent_.weights(k));
     }
+}
+
+double Trainer::prove(const Stage& stage) {
+    make_effective(kind_in(stage), latent_, effective_, backend_);
+    ParameterStore latent = latent_.download();
+    const double bound = guarantee_->project(effective_.download(), latent);
+    latent_.upload(latent.values());
+    return bound;
+}
+
+double Trainer::train_error_db(const Stage& stage) {
+    make_effective(kind_in(stage), latent_, effective_, backend_);
+    const Batch x = network_->recover_coefficients(effective_, problem_.train.y, pool_);
+    double error = 0, energy = 0;
+    for (std::size_t i = 0; i < x.rows(); ++i) {
+        const auto truth = problem_.train.x.row(i);
+        if (!guarantee_->holds(truth)) continue;
+        for (std::size_t j = 0; j < truth.size(); ++j) {
+            error += std::pow(double{x(i, j)} - truth[j], 2);
+            energy += double{truth[j]} * truth[j];
+        }
+    }
+    // Some number even where nothing is left of the error: checkpoints hold it.
+    return error > 0 ? std::max(10 * std::log10(error / energy), kExactDb) : kExactDb;
+}
+
+void Trainer::begin_guarantee() {
+    const Stage& stage = recipe_.stages[state_.stage];
+    const ParameterStore before = latent_.download();
+    ParameterStore made = before;
+    guarantee_->construct(made);
+    // What was trained before may be as good.
+    const double own = state_.stage > 0 ? prove(stage) : 0;
+    const ParameterStore raised = latent_.download();
+    latent_.upload(made.values());
+    proven_ = prove(stage);
+    if (state_.stage > 0 && own < proven_) {
+        latent_.upload(raised.values());
+        proven_ = own;
+    }
+    state_.best.resize(latent_.layout().size());
+    latent_.download(state_.best);
+    state_.best_error = train_error_db(stage);
+}
+
+void Trainer::keep_guarantee(const Stage& stage) {
+    const double bound = prove(stage);
+    const double error = train_error_db(stage);
+    if (bound <= proven_ && error < state_.best_error) {
+        proven_ = bound;
+        state_.best_error = error;
+        latent_.download(state_.best);
+    } else {
+        latent_.upload(state_.best);
+    }
+}
+
+const SignalClass* Trainer::guaranteed_class() const {
+    return guarantee_ ? &guarantee_->signals() : nullptr;
 }
 
 double Trainer::test_nmse_db() {
@@ -304,6 +377,15 @@ void Trainer::restore(const TrainState& state) {
     optimiser_.second().upload(state.second);
     optimiser_.mean().upload(state.mean);
     optimiser_.set_steps(state.steps);
+    if (done() || !recipe_.stages[state_.stage].guarantee) return;
+    const Stage& stage = recipe_.stages[state_.stage];
+    if (state_.stage > 0) {
+        ParameterStore unused = latent_.download();
+        guarantee_->construct(unused);  // chooses the class
+    }
+    latent_.upload(state_.best);
+    proven_ = prove(stage);
+    latent_.upload(state.latent);
 }
 
 std::size_t training_bytes_per_link() {

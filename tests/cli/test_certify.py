@@ -165,7 +165,7 @@ def test_an_attached_certificate_is_known_again(folder):
     assert before["certificate"] is None
     succeed("certify", model, "--support", "1,5,9", "--attach", "--quiet")
     text = succeed("inspect", model)
-    assert "certificate: no guarantee: alpha" in text and "warning" not in text
+    assert "certificate: no guarantee: Nothing is guaranteed" in text and "warning" not in text
     data = model.read_bytes()
     assert json.loads(succeed("inspect", model, "--json", "-"))["certificate"]["matches"] is True
     # One byte of the tensors, which stand last.
@@ -294,7 +294,7 @@ def test_a_damaged_certificate_is_only_a_warning(folder):
 def test_the_accelerated_update_is_said_to_lie_outside(folder):
     succeed("init", *PLAIN[:-2], "--out", folder / "model.safetensors")
     result = certify(folder, "--support", "1,5,9")
-    assert result["update"] == "accelerated" and result["companion"] is True
+    assert result["update"] == "accelerated" and result["followed"] is True
     assert "outside the paper's theory" in result["why"]
     assert "stab_q" not in result and len(result["f"]) == 4
     assert result["cvg"] == [None] * 4
