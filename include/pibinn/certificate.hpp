@@ -27,9 +27,9 @@ struct CertificateInput {
     std::vector<std::uint32_t> support = {};  ///< entries (of a basis: coefficients), from 0 on
     std::vector<std::vector<std::uint32_t>> supports = {};  ///< several of these
     std::optional<std::size_t> size = {};                   ///< entries of a support
-    std::size_t samples = 1000;               ///< signals to draw for `support` and `size`
-    std::uint64_t seed = 1;                   ///< of what is drawn
-    std::string signals_name = {};            ///< what text and JSON call them, such as a file
+    std::size_t samples = 1000;     ///< signals to draw for `support` and `size`
+    std::uint64_t seed = 1;         ///< of what is drawn
+    std::string signals_name = {};  ///< what text and JSON call them, such as a file
     std::string measurements_name = {};
 };
 
@@ -45,8 +45,8 @@ struct CertificateOptions {
     /// must be symmetric and positive definite.
     bool gram = false;
     TheoremInputs theorem;
-    /// Bounds cover what float32 rounds, as `recover` does, and not exact arithmetic alone. Always so
-    /// for the class that a model was trained for.
+    /// Bounds cover what float32 rounds, as `recover` does, and not exact arithmetic alone. Always
+    /// so for the class that a model was trained for.
     bool float32 = false;
     /// Starts of a search for the signals of the class with the largest errors; 0 does not search.
     std::size_t attack = 0;
@@ -83,12 +83,12 @@ struct Attack {
 
 /// Where the signals of a certificate come from.
 struct CertificateSource {
-    std::string signals, measurements;   ///< names, where signals were given
-    std::vector<std::uint32_t> support;  ///< the one that was asked for
+    std::string signals, measurements;                 ///< names, where signals were given
+    std::vector<std::uint32_t> support;                ///< the one that was asked for
     std::vector<std::vector<std::uint32_t>> supports;  ///< where several were
     std::optional<std::size_t> size;                   ///< the size that was asked for
-    bool of_model = false;               ///< the class that the model was trained for
-    std::size_t samples = 0;             ///< signals drawn; 0: they were given
+    bool of_model = false;                             ///< the class that the model was trained for
+    std::size_t samples = 0;                           ///< signals drawn; 0: they were given
     std::uint64_t seed = 0;
     bool coefficients = false;  ///< of a basis
     bool given_B = false;       ///< B was asked for

@@ -22,7 +22,8 @@ bool is_certifiable(Activation activation);
 /// Whether errors of a network can be bounded: the theory knows its activation, or it is a learned
 /// shrink with thresholds that are fixed.
 bool is_certifiable(const NetworkSpec& spec);
-/// The set that belongs to an activation; a learned shrink is told by that of `soft`. A usage error for one that is not certifiable.
+/// The set that belongs to an activation; a learned shrink is told by that of `soft`. A usage error
+/// for one that is not certifiable.
 WeightSet weight_set(Activation activation);
 
 /// mu s where the set asks for it, otherwise 0: what alpha_k has beside f_k.

@@ -78,8 +78,7 @@ std::vector<BlockNetwork> block_networks(const Model& model) {
                              block_matrix(s, block, model.layer_links(k)));
         part.shrinks = shrinks_of(model);
         part.theta = one_per_layer(model.theta, model.spec.layers);
-        for (std::size_t k = 0; k < part.shrinks.size(); ++k)
-            part.theta[k] = part.shrinks[k].theta;
+        for (std::size_t k = 0; k < part.shrinks.size(); ++k) part.theta[k] = part.shrinks[k].theta;
         part.beta = one_per_layer(model.beta, model.spec.layers);
         part.omega = one_per_layer(model.omega, model.spec.layers);
         parts.push_back(std::move(part));

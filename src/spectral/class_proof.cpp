@@ -41,11 +41,11 @@ std::vector<Support> supports_of(const SignalClass& signals, const Structure& st
                 if (part.entries.empty()) continue;
                 std::sort(part.entries.begin(), part.entries.end());
                 if (part.entries.size() > block.rows)
-                    fail_usage(fmt::format("the support has {} entries in a block of {} x {}: more "
-                                           "than its measurements",
-                                           part.entries.size(), block.rows, block.cols),
-                               fmt::format("no theory tells them apart: name at most {}",
-                                           block.rows));
+                    fail_usage(
+                        fmt::format("the support has {} entries in a block of {} x {}: more "
+                                    "than its measurements",
+                                    part.entries.size(), block.rows, block.cols),
+                        fmt::format("no theory tells them apart: name at most {}", block.rows));
                 supports.insert(std::move(part));
             }
     // Where no support has an entry, noise alone must keep everything at zero: the class is taken
@@ -79,8 +79,7 @@ BoundInputs bound_inputs(const std::vector<BlockNetwork>& networks, const Spectr
     return in;
 }
 
-ClassProof::ClassProof(const SignalClass& signals, const Structure& structure)
-    : signals_(signals) {
+ClassProof::ClassProof(const SignalClass& signals, const Structure& structure) : signals_(signals) {
     require_class(signals, structure);
     supports_ = supports_of(signals, structure);
     s_ = signals.size;

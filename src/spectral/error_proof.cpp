@@ -101,8 +101,7 @@ std::vector<Support> enumerated_supports(const std::vector<BlockNetwork>& networ
             while (at > 0 && support.entries[at - 1] == n - s + at - 1) --at;
             if (at == 0) break;
             ++support.entries[at - 1];
-            for (std::size_t i = at; i < s; ++i)
-                support.entries[i] = support.entries[i - 1] + 1;
+            for (std::size_t i = at; i < s; ++i) support.entries[i] = support.entries[i - 1] + 1;
         }
     }
     return supports;

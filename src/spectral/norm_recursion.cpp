@@ -78,9 +78,8 @@ double NormRecursion::advance(const Shrink& shrink) {
     const double reach = in_.B + moved_.most + rounded_;
     const double shift =
         rounded_ + rounding_within(shrink, in_.rounding, reach) +
-        (in_.update.residual_threshold
-             ? (shrink.theta + in_.threshold_radius) * unit
-             : deviation(shrink, reach) + in_.threshold_radius);
+        (in_.update.residual_threshold ? (shrink.theta + in_.threshold_radius) * unit
+                                       : deviation(shrink, reach) + in_.threshold_radius);
     before_ = now_;
     now_ = {moved_.two + root(in_.s) * shift, moved_.one + static_cast<double>(in_.s) * shift,
             moved_.most + shift};

@@ -19,8 +19,8 @@ struct RoundedLayer {
 };
 
 /// How far an entry of z can be off the exact one, whatever the order of the sums: a sum of N terms
-/// is off by N u times the sum of their sizes. Twice that is allowed for, and some terms more, since
-/// kernels hold numbers in units of their own and rows as sums and differences of pairs.
+/// is off by N u times the sum of their sizes. Twice that is allowed for, and some terms more,
+/// since kernels hold numbers in units of their own and rows as sums and differences of pairs.
 double rounding_of(const RoundedLayer& layer);
 
 }  // namespace pibinn

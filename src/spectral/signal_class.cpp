@@ -26,9 +26,9 @@ void require_support(const std::vector<std::uint32_t>& support, const Structure&
     std::vector<std::uint32_t> sorted = support;
     std::sort(sorted.begin(), sorted.end());
     if (sorted.back() >= structure.cols())
-        fail_usage(fmt::format("support entry {} is not below n = {}", sorted.back(),
-                               structure.cols()),
-                   "entries count from 0");
+        fail_usage(
+            fmt::format("support entry {} is not below n = {}", sorted.back(), structure.cols()),
+            "entries count from 0");
     if (const auto twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end())
         fail_usage(fmt::format("support entry {} is named twice", *twice), "name it once");
 }
@@ -38,8 +38,7 @@ void require_support(const std::vector<std::uint32_t>& support, const Structure&
 double usual_norm(std::size_t s) { return std::sqrt(static_cast<double>(s)) + kLongTail; }
 
 void require_class(const SignalClass& signals, const Structure& structure) {
-    for (const auto& [name, value] :
-         {std::pair{"norm", signals.norm}, {"noise", signals.noise}})
+    for (const auto& [name, value] : {std::pair{"norm", signals.norm}, {"noise", signals.noise}})
         if (!(value >= 0 && std::isfinite(value)))
             fail_usage(fmt::format("SignalClass::{} {} is not a number from 0 on", name, value),
                        "leave it out for its default");
@@ -94,7 +93,7 @@ std::optional<SignalClass> kept_class(const Model& model) {
             signals.supports = json.at("supports").get<std::vector<std::vector<std::uint32_t>>>();
         } catch (const nlohmann::json::exception&) {
             fail_input(what + ": 'supports' is no list of lists of entries",
-                       "name the signals: --support or --size");
+                       "the file is damaged: certify a model that pibinn wrote");
         }
     }
     require_class(signals, model.op.structure());

@@ -72,8 +72,7 @@ void measure_any_support(const Rows& wa, std::size_t s, LayerTerms& terms) {
         sizes.clear();
         for (Index j = 0; j < wa.cols(); ++j)
             if (j != i) sizes.push_back(std::abs(wa(i, j)));
-        const auto end =
-            sizes.begin() + static_cast<std::ptrdiff_t>(std::min(s, sizes.size()));
+        const auto end = sizes.begin() + static_cast<std::ptrdiff_t>(std::min(s, sizes.size()));
         std::partial_sort(sizes.begin(), end, sizes.end(), std::greater<>());
         const double sum = std::accumulate(sizes.begin(), end, 0.0);
         const double squares = std::inner_product(sizes.begin(), end, sizes.begin(), 0.0);
@@ -135,25 +134,24 @@ SpectralTerms spectral_terms(const std::vector<BlockNetwork>& networks,
     for (std::size_t k = 0; k < spec.layers; ++k) {
         std::vector<Grams> grams;
         for (const BlockNetwork& network : networks) grams.push_back(grams_of(network, k));
-        pool.run_chunks(
-            supports.size(), kSupportsPerTask,
-            [&](std::size_t, std::size_t begin, std::size_t end) {
-                for (std::size_t i = begin; i < end; ++i) {
-                    const Support& support = supports[i];
-                    const Grams& g = grams[support.block];
-                    LayerTerms& t = terms[i] = measured_terms();
-                    const MatrixXd step =
-                        step_matrix(submatrix(g.wa, support.entries), spec.delta);
-                    t.f = spectral_norm(step);
-                    t.f_row = step.cwiseAbs().rowwise().sum().maxCoeff();
-                    t.f_column = step.cwiseAbs().colwise().sum().maxCoeff();
-                    t.weight = std::sqrt(
-                        std::max(0.0, largest_eigenvalue(submatrix(g.ww, support.entries))));
-                    const bool based = !cholesky.empty() && cholesky[i].size() > 0;
-                    if (!cholesky.empty() && !based) t.projected_leak = g.column;
-                    measure_outside(g, support, based ? &cholesky[i] : nullptr, t);
-                }
-            });
+        pool.run_chunks(supports.size(), kSupportsPerTask,
+                        [&](std::size_t, std::size_t begin, std::size_t end) {
+                            for (std::size_t i = begin; i < end; ++i) {
+                                const Support& support = supports[i];
+                                const Grams& g = grams[support.block];
+                                LayerTerms& t = terms[i] = measured_terms();
+                                const MatrixXd step =
+                                    step_matrix(submatrix(g.wa, support.entries), spec.delta);
+                                t.f = spectral_norm(step);
+                                t.f_row = step.cwiseAbs().rowwise().sum().maxCoeff();
+                                t.f_column = step.cwiseAbs().colwise().sum().maxCoeff();
+                                t.weight = std::sqrt(std::max(
+                                    0.0, largest_eigenvalue(submatrix(g.ww, support.entries))));
+                                const bool based = !cholesky.empty() && cholesky[i].size() > 0;
+                                if (!cholesky.empty() && !based) t.projected_leak = g.column;
+                                measure_outside(g, support, based ? &cholesky[i] : nullptr, t);
+                            }
+                        });
         LayerTerms& layer = out.layers[k];
         for (std::size_t i = 0; i < supports.size(); ++i) {
             if (terms[i].f > layer.f) out.worst[k] = i;
@@ -206,7 +204,7 @@ SpectralTerms terms_of_all_supports(const std::vector<BlockNetwork>& networks, s
                 out.diagonal_gap = std::max(out.diagonal_gap, g.diagonal_gap);
             }
             LayerTerms& layer = out.layers[k];
-            for (double LayerTerms::* term :
+            for (double LayerTerms::*term :
                  {&LayerTerms::f, &LayerTerms::f_row, &LayerTerms::f_column, &LayerTerms::mu,
                   &LayerTerms::weight, &LayerTerms::column, &LayerTerms::leak,
                   &LayerTerms::leak_row, &LayerTerms::leak_entry, &LayerTerms::projected_leak})

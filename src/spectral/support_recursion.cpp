@@ -122,9 +122,8 @@ void SupportRecursion::enter() {
     if (rounding_ == 0) return;
     const double moved =
         k_ == 0 ? norm_ : std::abs(1 + beta) * error_ + std::abs(beta) * error_before_;
-    rounded_ = rounding_of({rounding_, network_->m(), inside_.size(),
-                            w.colwise().norm().maxCoeff(), operator_norm_, absolute_norm_, moved,
-                            norm_, noise_});
+    rounded_ = rounding_of({rounding_, network_->m(), inside_.size(), w.colwise().norm().maxCoeff(),
+                            operator_norm_, absolute_norm_, moved, norm_, noise_});
     // What a threshold that follows the residual, or a carried residual, makes of it is open.
     if (spec.update.residual_threshold || spec.update.onsager)
         rounded_ = std::numeric_limits<double>::infinity();
@@ -146,11 +145,10 @@ double SupportRecursion::advance(const Shrink& shrink) {
     const auto s = static_cast<Index>(inside_.size());
     // mean|r| <= ||r|| / sqrt(m)
     const double reach = reach_ + rounded_;
-    const double shift =
-        rounded_ + rounding_within(shrink, rounding_, reach) +
-        (spec.update.residual_threshold
-             ? shrink.theta * residual_ / std::sqrt(static_cast<double>(a_.rows()))
-             : deviation(shrink, reach));
+    const double shift = rounded_ + rounding_within(shrink, rounding_, reach) +
+                         (spec.update.residual_threshold
+                              ? shrink.theta * residual_ / std::sqrt(static_cast<double>(a_.rows()))
+                              : deviation(shrink, reach));
     double length = 0;
     VectorXd entry = VectorXd::Constant(s, shift);
     for (Source& source : sources_) {

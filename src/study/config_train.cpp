@@ -97,7 +97,8 @@ std::vector<ConfigKey> stage_keys(Stage& stage) {
         {"alpha_weight", "1.0", "", "of that penalty, against the loss",
          [&](const Value& v) { stage.alpha_weight = v.number(0, kInfinity); }},
         {"guarantee", "false", "",
-         "starts from weights made for the class of [train.guarantee] and keeps errors on it proven",
+         "starts from weights made for the class of [train.guarantee] and keeps errors on it "
+         "proven",
          [&](const Value& v) { stage.guarantee = v.flag(); }},
         {"momentum", "0.9", "", "Adam's averaging of the weights' gradient",
          [&](const Value& v) { stage.momentum = v.number(0, 0.9999); }},
@@ -251,8 +252,7 @@ std::vector<ConfigKey> guarantee_keys(SignalClass& signals) {
          [&](const Value& v) { signals.size = v.whole(1, kMostEntry); }},
         {"norm", "", "1.0", "the longest signal; by default sqrt(size) + 3",
          [&](const Value& v) { signals.norm = v.number(0, kInfinity, true); }},
-        {"noise", "", "0.1",
-         "the longest noise; by default problem.noise_std times sqrt(m) + 3",
+        {"noise", "", "0.1", "the longest noise; by default problem.noise_std times sqrt(m) + 3",
          [&](const Value& v) { signals.noise = v.number(0, kInfinity); }},
     };
 }

@@ -75,8 +75,7 @@ ordered_json seed_json(const SeedRun& run) {
                       {"support_f1", run.result.test.support_f1},
                       {"scale", run.result.model.scale()}};
     if (run.result.alpha_asked > 0) json["alpha"] = run.result.alpha_reached;
-    if (run.certificate)
-        json["guaranteed"] = run.certificate->verdict == Verdict::guaranteed;
+    if (run.certificate) json["guaranteed"] = run.certificate->verdict == Verdict::guaranteed;
     return json;
 }
 

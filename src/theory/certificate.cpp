@@ -85,9 +85,10 @@ BoundInputs asked_inputs(const std::vector<BlockNetwork>& networks, const BlockD
 ErrorBound proven_bound(const std::vector<BlockNetwork>& networks, const BoundInputs& terms,
                         const std::vector<Support>& supports, const CertificateOptions& options,
                         ThreadPool& pool, bool* followed = nullptr) {
-    const bool exact = options.operator_radius == 0 && options.weight_radius == 0 &&
-                       options.threshold_radius == 0;
-    const bool follow = exact && !supports.empty() && can_follow(networks, supports.size(), terms.s);
+    const bool exact =
+        options.operator_radius == 0 && options.weight_radius == 0 && options.threshold_radius == 0;
+    const bool follow =
+        exact && !supports.empty() && can_follow(networks, supports.size(), terms.s);
     if (followed) *followed = follow;
     if (!follow) return error_bound(terms);
     ErrorProof proof(networks, &terms, supports, terms.B, terms.noise, terms.rounding, pool);
@@ -194,9 +195,9 @@ Certificate certify(const Model& model, const CertificateInput& asked,
         c.good_rate =
             std::max(c.good_rate, (2 * static_cast<double>(c.support_size) - 1) * layer.mu);
 
-    c.bound = c.over_all ? c.all->bound
-                         : proven_bound(networks, c.terms, data.supports, options, pool,
-                                        &c.followed);
+    c.bound = c.over_all
+                  ? c.all->bound
+                  : proven_bound(networks, c.terms, data.supports, options, pool, &c.followed);
     c.cvg = cvg(c.basis());
     // The paper knows neither of other updates nor of learned shrinks.
     const bool papers = model.spec.update.is_plain() && is_certifiable(model.spec.activation);

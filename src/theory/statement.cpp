@@ -28,14 +28,13 @@ std::string kind_of_signals(const Certificate& c) {
                            grouped(c.supports), *s.size);
     if (!s.supports.empty()) return in_words({.supports = s.supports});
     if (s.samples > 0) return in_words({.supports = {s.support}});
-    return c.supports == 1 ? fmt::format("the {} nonzeros of the signals given", c.support_size)
+    return c.supports == 1 ? std::string("nonzeros on the one support of the signals given")
                            : fmt::format("nonzeros on one of the {} supports of the signals given",
                                          grouped(c.supports));
 }
 
 std::string measured_text(const Certificate& c) {
-    const double most =
-        std::max(c.measured.back().error, c.attack ? c.attack->error.back() : 0.0);
+    const double most = std::max(c.measured.back().error, c.attack ? c.attack->error.back() : 0.0);
     return fmt::format("on {} signals the error after layer {} was up to {:.3g}",
                        grouped(c.signals), c.spec.layers, most);
 }
@@ -48,11 +47,11 @@ std::string Certificate::statement() const {
                            measured_text(*this));
     if (verdict == Verdict::on_data)
         return fmt::format("Nothing is guaranteed for other signals: {}.", measured_text(*this));
-    std::string text = fmt::format("For every signal{} with {} and norm up to {:.4g}",
-                                   blocks ? ", block by block," : "", kind_of_signals(*this),
-                                   terms.B);
-    if (terms.noise > 0) text += fmt::format(", measured with noise of norm up to {:.4g}",
-                                             terms.noise);
+    std::string text =
+        fmt::format("For every signal{} with {} and norm up to {:.4g}",
+                    blocks ? ", block by block," : "", kind_of_signals(*this), terms.B);
+    if (terms.noise > 0)
+        text += fmt::format(", measured with noise of norm up to {:.4g}", terms.noise);
     for (const auto& [name, radius] : {std::pair{"operator", operator_radius},
                                        {"weights", weight_radius},
                                        {"thresholds", threshold_radius}})

@@ -92,11 +92,10 @@ Guarantee::Candidate Guarantee::scaled(const std::vector<BlockNetwork>& unit,
     const auto at = [&](double factor) {
         Candidate candidate{unit, 0};
         for (BlockNetwork& network : candidate.networks)
-            for (Eigen::MatrixXd& w : network.W)
-                w = (factor * w).cast<float>().cast<double>();
-        candidate.bound = proof.settle(candidate.networks, ClassProof::Thresholds::least, pool_)
-                              .error.back() /
-                          proof.signals().norm;
+            for (Eigen::MatrixXd& w : network.W) w = (factor * w).cast<float>().cast<double>();
+        candidate.bound =
+            proof.settle(candidate.networks, ClassProof::Thresholds::least, pool_).error.back() /
+            proof.signals().norm;
         return candidate;
     };
     const auto bound = [&](double factor) { return std::log(at(factor).bound + 1e-300); };
@@ -113,9 +112,8 @@ Guarantee::Candidate Guarantee::best_for(const SignalClass& signals) const {
         if (best.networks.empty() || now.bound < best.bound) best = std::move(now);
     }
     proof.hurry(false);
-    best.bound =
-        proof.settle(best.networks, ClassProof::Thresholds::least, pool_).error.back() /
-        proof.signals().norm;
+    best.bound = proof.settle(best.networks, ClassProof::Thresholds::least, pool_).error.back() /
+                 proof.signals().norm;
     return best;
 }
 
@@ -159,18 +157,16 @@ void Guarantee::refuse(double bound) const {
                         to_string(spec_.weights), noise, bound),
             "name fewer entries, use weights = \"float\", or lower the noise");
     SignalClass smaller = asked_;
-    for (smaller.size = std::max<std::size_t>(1, asked_.size) - 1; smaller.size > 0;
-         --smaller.size)
+    for (smaller.size = std::max<std::size_t>(1, asked_.size) - 1; smaller.size > 0; --smaller.size)
         if (best_for(smaller).bound < 1) break;
-    fail_usage(fmt::format("nothing can be guaranteed for all supports of {} entries with weights "
-                           "'{}'{}: the least bound is {:.3g} of the longest signal",
-                           std::max<std::size_t>(1, asked_.size), to_string(spec_.weights), noise,
-                           bound),
-               smaller.size > 0
-                   ? fmt::format("the largest SignalClass::size that works here is {}",
-                                 smaller.size)
-                   : "give SignalClass::supports, use weights = \"float\", an operator of lower "
-                     "coherence, or less noise");
+    fail_usage(
+        fmt::format("nothing can be guaranteed for all supports of {} entries with weights "
+                    "'{}'{}: the least bound is {:.3g} of the longest signal",
+                    std::max<std::size_t>(1, asked_.size), to_string(spec_.weights), noise, bound),
+        smaller.size > 0
+            ? fmt::format("the largest SignalClass::size that works here is {}", smaller.size)
+            : "give SignalClass::supports, use weights = \"float\", an operator of lower "
+              "coherence, or less noise");
 }
 
 void Guarantee::store(const std::vector<BlockNetwork>& networks, ParameterStore& latent) const {
@@ -186,8 +182,8 @@ void Guarantee::store(const std::vector<BlockNetwork>& networks, ParameterStore&
         const Shrink shrink = any.shrink(k);
         const std::size_t pieces = spec_.thresholds_per_layer();
         for (std::size_t j = 0; j < pieces; ++j) {
-            latent.theta()[k * pieces + j] = static_cast<float>(
-                shrink.thresholds.empty() ? shrink.theta : shrink.thresholds[j]);
+            latent.theta()[k * pieces + j] =
+                static_cast<float>(shrink.thresholds.empty() ? shrink.theta : shrink.thresholds[j]);
             if (spec_.has_gains())
                 latent.gain()[k * pieces + j] = static_cast<float>(shrink.gains[j]);
         }
@@ -209,8 +205,8 @@ double Guarantee::project(const ParameterStore& effective, ParameterStore& laten
     for (std::size_t k = 0; k < spec_.layers; ++k) {
         const Shrink shrink = networks.front().shrink(k);
         for (std::size_t j = 0; j < pieces; ++j)
-            latent.theta()[k * pieces + j] = static_cast<float>(
-                shrink.thresholds.empty() ? shrink.theta : shrink.thresholds[j]);
+            latent.theta()[k * pieces + j] =
+                static_cast<float>(shrink.thresholds.empty() ? shrink.theta : shrink.thresholds[j]);
     }
     return bound.error.back();
 }
@@ -223,8 +219,8 @@ ErrorBound Guarantee::settle(const SignalClass& signals, Model& model, ThreadPoo
     for (std::size_t k = 0; k < model.spec.layers; ++k) {
         const Shrink shrink = networks.front().shrink(k);
         for (std::size_t j = 0; j < pieces; ++j)
-            model.theta[k * pieces + j] = static_cast<float>(
-                shrink.thresholds.empty() ? shrink.theta : shrink.thresholds[j]);
+            model.theta[k * pieces + j] =
+                static_cast<float>(shrink.thresholds.empty() ? shrink.theta : shrink.thresholds[j]);
     }
     return proof.bound(block_networks(model), pool);
 }
@@ -249,14 +245,12 @@ bool is_of_class(const SignalClass& signals, const std::vector<Support>& support
             }
             if (square > most * most || (signals.size > 0 && entries.size() > signals.size))
                 return false;
-            if (signals.size == 0 && std::none_of(supports.begin(), supports.end(),
-                                                  [&](const Support& support) {
-                                                      return support.block == b &&
-                                                             std::includes(support.entries.begin(),
-                                                                           support.entries.end(),
-                                                                           entries.begin(),
-                                                                           entries.end());
-                                                  }))
+            if (signals.size == 0 &&
+                std::none_of(supports.begin(), supports.end(), [&](const Support& support) {
+                    return support.block == b &&
+                           std::includes(support.entries.begin(), support.entries.end(),
+                                         entries.begin(), entries.end());
+                }))
                 return false;
         }
     return true;

@@ -43,8 +43,7 @@ MatrixXd layer_signs(const MatrixXd& A, const Disturbers& disturbers, double rea
             w.col(column) = search_signs(a, target, kStarts, stream);
             return;
         }
-        const VectorXd own =
-            A.col(column).unaryExpr([](double v) { return v < 0 ? -1.0 : 1.0; });
+        const VectorXd own = A.col(column).unaryExpr([](double v) { return v < 0 ? -1.0 : 1.0; });
         w.col(column) = flatten_signs(a, target, own);
     });
     return w;

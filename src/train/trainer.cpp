@@ -24,9 +24,6 @@ constexpr std::size_t kEpochsPerTest = 5;
 // Of all epochs, in which hard thresholds that are to learn go over from soft ones.
 constexpr double kSoftShare = 0.6;
 
-// An error that counts as none.
-constexpr double kExactDb = -400;
-
 // Times the loss of the zero estimate: nothing comes back from there.
 constexpr double kDiverged = 1e10;
 
@@ -66,8 +63,8 @@ Trainer::Trainer(const Problem& problem, const NetworkSpec& spec, const Recipe& 
             certified_ = std::make_shared<const CertifiedSet>(problem_, spec_);
     for (const Stage& stage : recipe_.stages)
         if (stage.guarantee && !guarantee_)
-            guarantee_ = std::make_shared<Guarantee>(recipe_.guarantee, problem_.op, spec_, seed_,
-                                                     pool_);
+            guarantee_ =
+                std::make_shared<Guarantee>(recipe_.guarantee, problem_.op, spec_, seed_, pool_);
     state_.seconds.assign(recipe_.stages.size(), 0.0);
     initialise();
     begin_stage();
@@ -251,65 +248,6 @@ void Trainer::certify(const Stage& stage) {
     }
 }
 
-double Trainer::prove(const Stage& stage) {
-    make_effective(kind_in(stage), latent_, effective_, backend_);
-    ParameterStore latent = latent_.download();
-    const double bound = guarantee_->project(effective_.download(), latent);
-    latent_.upload(latent.values());
-    return bound;
-}
-
-double Trainer::train_error_db(const Stage& stage) {
-    make_effective(kind_in(stage), latent_, effective_, backend_);
-    const Batch x = network_->recover_coefficients(effective_, problem_.train.y, pool_);
-    double error = 0, energy = 0;
-    for (std::size_t i = 0; i < x.rows(); ++i) {
-        const auto truth = problem_.train.x.row(i);
-        if (!guarantee_->holds(truth)) continue;
-        for (std::size_t j = 0; j < truth.size(); ++j) {
-            error += std::pow(double{x(i, j)} - truth[j], 2);
-            energy += double{truth[j]} * truth[j];
-        }
-    }
-    // Some number even where nothing is left of the error: checkpoints hold it.
-    return error > 0 ? std::max(10 * std::log10(error / energy), kExactDb) : kExactDb;
-}
-
-void Trainer::begin_guarantee() {
-    const Stage& stage = recipe_.stages[state_.stage];
-    const ParameterStore before = latent_.download();
-    ParameterStore made = before;
-    guarantee_->construct(made);
-    // What was trained before may be as good.
-    const double own = state_.stage > 0 ? prove(stage) : 0;
-    const ParameterStore raised = latent_.download();
-    latent_.upload(made.values());
-    proven_ = prove(stage);
-    if (state_.stage > 0 && own < proven_) {
-        latent_.upload(raised.values());
-        proven_ = own;
-    }
-    state_.best.resize(latent_.layout().size());
-    latent_.download(state_.best);
-    state_.best_error = train_error_db(stage);
-}
-
-void Trainer::keep_guarantee(const Stage& stage) {
-    const double bound = prove(stage);
-    const double error = train_error_db(stage);
-    if (bound <= proven_ && error < state_.best_error) {
-        proven_ = bound;
-        state_.best_error = error;
-        latent_.download(state_.best);
-    } else {
-        latent_.upload(state_.best);
-    }
-}
-
-const SignalClass* Trainer::guaranteed_class() const {
-    return guarantee_ ? &guarantee_->signals() : nullptr;
-}
-
 double Trainer::test_nmse_db() {
     const Stage& stage = recipe_.stages[state_.stage];
     make_effective(kind_in(stage), latent_, effective_, backend_);
@@ -377,15 +315,7 @@ void Trainer::restore(const TrainState& state) {
     optimiser_.second().upload(state.second);
     optimiser_.mean().upload(state.mean);
     optimiser_.set_steps(state.steps);
-    if (done() || !recipe_.stages[state_.stage].guarantee) return;
-    const Stage& stage = recipe_.stages[state_.stage];
-    if (state_.stage > 0) {
-        ParameterStore unused = latent_.download();
-        guarantee_->construct(unused);  // chooses the class
-    }
-    latent_.upload(state_.best);
-    proven_ = prove(stage);
-    latent_.upload(state.latent);
+    resume_guarantee();
 }
 
 std::size_t training_bytes_per_link() {

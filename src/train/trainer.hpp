@@ -73,6 +73,8 @@ private:
     void certify(const Stage& stage);
     /// Starts a stage with the network of the least bound.
     void begin_guarantee();
+    /// The same for a stage that goes on.
+    void resume_guarantee();
     /// Raises thresholds to what the proof needs; returns the bound.
     double prove(const Stage& stage);
     /// Keeps what an epoch did only if it lowered the training error and did not raise the bound.
@@ -97,8 +99,8 @@ private:
     DeviceParameters gradient_;
     Optimiser optimiser_;
     std::shared_ptr<const CertifiedSet> certified_;  ///< where a stage asks for alpha
-    std::shared_ptr<Guarantee> guarantee_;  ///< where a stage asks for one
-    double proven_ = 0;                     ///< the bound of state_.best
+    std::shared_ptr<Guarantee> guarantee_;           ///< where a stage asks for one
+    double proven_ = 0;                              ///< the bound of state_.best
     TrainState state_;                               ///< its buffers are filled by snapshot() only
     DataSet epoch_set_;
     std::size_t validation_rows_ = 0;

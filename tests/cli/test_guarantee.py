@@ -46,8 +46,9 @@ def test_what_recover_computes_is_within_the_bound(tmp_path):
             row[support] = draw.standard_normal(len(support))
             row *= guarantee["norm"] / np.linalg.norm(row) * 0.999999
         np.save(folder / "x.npy", x)
-        succeed("export", "run/model.safetensors", "--out", "model.npz", cwd=folder)
-        a = np.load(folder / "model.npz")["operator"].astype("f8")
+        succeed("export", "run/model.safetensors", "--to", "npz", "--out", "model.npz",
+                cwd=folder)
+        a = np.load(folder / "model.npz")["A"].astype("f8")
         np.save(folder / "y.npy", (x.astype("f8") @ a.T).astype("f4"))
         succeed("recover", "run/model.safetensors", "--in", "y.npy", "--out", "back.npy",
                 cwd=folder)

@@ -156,7 +156,8 @@ TEST(Certificate, TermsAreWhatTheirDefinitionsSay) {
     EXPECT_LE(t.leak, t.mu * std::sqrt(3.0));
 }
 
-// Without thresholds the error is the product of the companion matrices, as they stand in the books.
+// Without thresholds the error is the product of the companion matrices, as they stand in the
+// books.
 TEST(Certificate, FollowsTheProductsOfCompanionMatrices) {
     Model model = small_model({false, true, false});
     std::fill(model.theta.begin(), model.theta.end(), 0.0F);

@@ -1,3 +1,5 @@
+#include <filesystem>
+
 #include <gtest/gtest.h>
 
 #include <fmt/ranges.h>
@@ -19,6 +21,7 @@ struct Promise {
     OperatorEnsemble ensemble = OperatorEnsemble::gaussian;
     std::size_t m = 40, n = 50, layers = 5;
     std::size_t repeat = 1;
+    bool momentum = false;
 };
 
 NetworkSpec spec_of(const Promise& promise) {
@@ -26,10 +29,15 @@ NetworkSpec spec_of(const Promise& promise) {
     spec.layers = promise.layers;
     spec.weights = promise.weights;
     spec.activation = promise.activation;
-    return network_for("guaranteed", spec);
+    spec = network_for("guaranteed", spec);
+    spec.update.momentum = promise.momentum;
+    return spec;
 }
 
-TrainResult keep(const Promise& promise, std::size_t threads = 1, std::uint64_t seed = 1) {
+/// With a folder: stopped after the first epoch, and resumed.
+TrainResult keep(const Promise& promise, std::size_t threads = 1,
+                 const std::filesystem::path& folder = {}) {
+    const std::uint64_t seed = 1;
     SyntheticSpec problem;
     problem.m = promise.m;
     problem.n = promise.n;
@@ -48,6 +56,10 @@ TrainResult keep(const Promise& promise, std::size_t threads = 1, std::uint64_t 
     job.recipe = recipe_for(made, job.spec, "guaranteed");
     job.recipe.guarantee = promise.signals;
     job.recipe.stages.front().epochs = 2;
+    if (folder.empty()) return train(job, pool);
+    job.folder = folder;
+    EXPECT_FALSE(train(job, pool, [](const Progress&) { return false; }).finished);
+    job.resume = true;
     return train(job, pool);
 }
 
@@ -59,8 +71,8 @@ std::vector<Promise> some_promises() {
     const SignalClass one{.size = 1, .norm = 3}, two{.size = 2};
     std::vector<Promise> promises;
     for (const SignalClass& signals : {fixed, several, noisy})
-        for (const Activation activation : {Activation::soft, Activation::hard,
-                                            Activation::piecewise})
+        for (const Activation activation :
+             {Activation::soft, Activation::hard, Activation::piecewise})
             promises.push_back({WeightKind::one_bit, activation, signals});
     for (const WeightKind kind : {WeightKind::one_bit_layer, WeightKind::one_bit_channel,
                                   WeightKind::ternary, WeightKind::real}) {
@@ -75,6 +87,9 @@ std::vector<Promise> some_promises() {
     Promise blocks{WeightKind::one_bit, Activation::soft, one};
     blocks.repeat = 3;
     promises.push_back(blocks);
+    Promise momentum{WeightKind::one_bit, Activation::soft, noisy};
+    momentum.momentum = true;
+    promises.push_back(momentum);
     return promises;
 }
 
@@ -209,11 +224,14 @@ TEST(Guarantee, OfASizeHoldsOnEverySupport) {
         }
 }
 
-// The float32 network that recovers is another one by rounding alone.
-TEST(Guarantee, IsTheSameForAnyNumberOfThreads) {
+TEST(Guarantee, IsTheSameForAnyNumberOfThreadsAndWhenResumed) {
     const Promise promise{WeightKind::one_bit, Activation::soft, {.supports = {{1, 2, 8}}}};
-    const Model one = keep(promise, 1).model, two = keep(promise, 3).model;
-    EXPECT_EQ(weights_hash(one), weights_hash(two));
+    const std::string hash = weights_hash(keep(promise, 1).model);
+    EXPECT_EQ(hash, weights_hash(keep(promise, 3).model));
+    const auto folder = std::filesystem::path(::testing::TempDir()) / "resumed_guarantee";
+    std::filesystem::create_directories(folder);
+    EXPECT_EQ(hash, weights_hash(keep(promise, 1, folder).model));
+    std::filesystem::remove_all(folder);
 }
 
 TEST(Guarantee, WithoutAClassIsForTheLargestSizeThatSaysSomething) {
@@ -261,8 +279,9 @@ TEST(Guarantee, SaysSoInOneSentence) {
     const Model model = keep({WeightKind::one_bit, Activation::soft, signals}).model;
     const Certificate c = certify(model, {}, {}, pool);
     const std::string text = c.statement();
-    EXPECT_TRUE(text.starts_with("For every signal with at most 1 nonzero and norm up to 2, the "
-                                 "error after layer 5 is below "))
+    EXPECT_TRUE(
+        text.starts_with("For every signal with at most 1 nonzero and norm up to 2, the "
+                         "error after layer 5 is below "))
         << text;
     // The number said is no less than the one proven.
     EXPECT_GT(std::stod(text.substr(text.rfind(' '))), c.bound.error.back());
