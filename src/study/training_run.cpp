@@ -83,7 +83,10 @@ ordered_json seed_json(const SeedRun& run) {
 void certify_seed(SeedRun& seed, ThreadPool& pool) {
     const SignalClass& signals = seed.result.guarantee->signals;
     CertificateInput input;
-    input.supports = signals.supports;
+    if (signals.supports.size() == 1)
+        input.support = signals.supports.front();
+    else
+        input.supports = signals.supports;
     if (signals.size > 0) input.size = signals.size;
     CertificateOptions options;
     options.B = signals.norm;

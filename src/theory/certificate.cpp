@@ -95,24 +95,6 @@ ErrorBound proven_bound(const std::vector<BlockNetwork>& networks, const BoundIn
     return bound_of(proof, networks.front());
 }
 
-/// Nobody named signals: a model that was trained with a guarantee knows which ones it is about.
-bool take_class(const Model& model, CertificateInput& input, CertificateOptions& options) {
-    if (input.signals.rows() > 0 || !input.support.empty() || !input.supports.empty() || input.size)
-        return false;
-    const std::optional<SignalClass> kept = kept_class(model);
-    if (!kept) return false;
-    if (kept->size > 0)
-        input.size = kept->size;
-    else if (kept->supports.size() == 1)
-        input.support = kept->supports.front();
-    else
-        input.supports = kept->supports;
-    if (options.B == 0) options.B = kept->norm;
-    if (options.noise == 0) options.noise = kept->noise;
-    options.float32 = true;
-    return true;
-}
-
 TheoremInputs with_defaults(TheoremInputs inputs, const Certificate& c, double rho) {
     const double s = static_cast<double>(c.support_size);
     const double m = static_cast<double>(c.terms.most_rows);

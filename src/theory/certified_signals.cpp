@@ -64,6 +64,23 @@ Batch coefficients(const Model& model, const Batch& signals, ThreadPool& pool) {
 
 }  // namespace
 
+bool take_class(const Model& model, CertificateInput& input, CertificateOptions& options) {
+    if (input.signals.rows() > 0 || !input.support.empty() || !input.supports.empty() || input.size)
+        return false;
+    const std::optional<SignalClass> kept = kept_class(model);
+    if (!kept) return false;
+    if (kept->size > 0)
+        input.size = kept->size;
+    else if (kept->supports.size() == 1)
+        input.support = kept->supports.front();
+    else
+        input.supports = kept->supports;
+    if (options.B == 0) options.B = kept->norm;
+    if (options.noise == 0) options.noise = kept->noise;
+    options.float32 = true;
+    return true;
+}
+
 CertifiedSignals certified_signals(const Model& model, const CertificateInput& input, double B,
                                    ThreadPool& pool) {
     require_one_source(input);

@@ -48,7 +48,8 @@ std::string Certificate::statement() const {
     if (verdict == Verdict::on_data)
         return fmt::format("Nothing is guaranteed for other signals: {}.", measured_text(*this));
     std::string text =
-        fmt::format("For every signal{} with {} and norm up to {:.4g}",
+        fmt::format("For every {}{} with {} and norm up to {:.4g}",
+                    source.coefficients ? "vector of coefficients" : "signal",
                     blocks ? ", block by block," : "", kind_of_signals(*this), terms.B);
     if (terms.noise > 0)
         text += fmt::format(", measured with noise of norm up to {:.4g}", terms.noise);

@@ -135,8 +135,11 @@ private:
 
 }  // namespace
 
-Suggestion suggest(const Model& model, const CertificateInput& input,
-                   const CertificateOptions& options, ThreadPool& pool) {
+Suggestion suggest(const Model& model, const CertificateInput& asked,
+                   const CertificateOptions& asked_options, ThreadPool& pool) {
+    CertificateInput input = asked;
+    CertificateOptions options = asked_options;
+    take_class(model, input, options);
     if (options.operator_radius > 0 || options.weight_radius > 0 || options.threshold_radius > 0)
         fail_usage("suggestions are for the model as it is, not for all within a radius",
                    "leave out the radii, or the suggestion");
