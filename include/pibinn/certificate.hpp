@@ -15,8 +15,9 @@
 
 namespace pibinn {
 
-/// Which signals are certified: those on the supports of `signals`, on one `support`, or on all
-/// supports of `size` entries. Exactly one of the three is given:
+/// Which signals are certified: those on the supports of `signals`, on one `support`, on several
+/// `supports`, or on all supports of `size` entries. One of them is given, or none for a model that
+/// was trained with a guarantee: then the class of that guarantee is meant.
 ///     certify(model, {.support = {1, 5, 9}});
 struct CertificateInput {
     /// In their own unit, such as pixels or volts, one signal per row; zero signals are skipped.
@@ -24,10 +25,11 @@ struct CertificateInput {
     Batch signals = {};
     Batch measurements = {};  ///< of the signals; empty: the operator measures without noise
     std::vector<std::uint32_t> support = {};  ///< entries (of a basis: coefficients), from 0 on
-    std::optional<std::size_t> size = {};     ///< entries of a support
-    std::size_t samples = 1000;               ///< signals to draw for `support` and `size`
-    std::uint64_t seed = 1;                   ///< of what is drawn
-    std::string signals_name = {};            ///< what text and JSON call them, such as a file
+    std::vector<std::vector<std::uint32_t>> supports = {};  ///< several of these
+    std::optional<std::size_t> size = {};                   ///< entries of a support
+    std::size_t samples = 1000;     ///< signals to draw for `support` and `size`
+    std::uint64_t seed = 1;         ///< of what is drawn
+    std::string signals_name = {};  ///< what text and JSON call them, such as a file
     std::string measurements_name = {};
 };
 
@@ -43,12 +45,19 @@ struct CertificateOptions {
     /// must be symmetric and positive definite.
     bool gram = false;
     TheoremInputs theorem;
+    /// Bounds cover what float32 rounds, as `recover` does, and not exact arithmetic alone. Always
+    /// so for the class that a model was trained for.
+    bool float32 = false;
+    /// Starts of a search for the signals of the class with the largest errors; 0 does not search.
+    std::size_t attack = 0;
 };
 
 enum class Verdict {
-    guaranteed,   ///< alpha < 1, and no layer can activate an entry outside the support
+    /// No layer can activate an entry outside the support, and the bound of the last one is below
+    /// B, what the answer 0 promises.
+    guaranteed,
     on_supports,  ///< the same for the supports that were drawn, but not for all of their size
-    on_data,      ///< alpha < 1, and no layer did on any of the signals measured
+    on_data,      ///< the same bound, and no layer did on any of the signals measured
     none
 };
 std::string_view to_string(Verdict verdict);
@@ -64,12 +73,22 @@ struct MeasuredLayer {
     double median_relative_error = 0;  ///< of ||x_k - x|| / ||x||
 };
 
+/// What a search for bad signals found: projected gradient ascent over signals and noise.
+struct Attack {
+    std::size_t starts = 0;
+    std::size_t signals = 0;    ///< that were run on the way
+    std::vector<double> error;  ///< largest ||x_k - x||, layer by layer
+    bool leaked = false;        ///< an entry outside a support was switched on
+};
+
 /// Where the signals of a certificate come from.
 struct CertificateSource {
-    std::string signals, measurements;   ///< names, where signals were given
-    std::vector<std::uint32_t> support;  ///< the one that was asked for
-    std::optional<std::size_t> size;     ///< the size that was asked for
-    std::size_t samples = 0;             ///< signals drawn; 0: they were given
+    std::string signals, measurements;                 ///< names, where signals were given
+    std::vector<std::uint32_t> support;                ///< the one that was asked for
+    std::vector<std::vector<std::uint32_t>> supports;  ///< where several were
+    std::optional<std::size_t> size;                   ///< the size that was asked for
+    bool of_model = false;                             ///< the class that the model was trained for
+    std::size_t samples = 0;                           ///< signals drawn; 0: they were given
     std::uint64_t seed = 0;
     bool coefficients = false;  ///< of a basis
     bool given_B = false;       ///< B was asked for
@@ -101,6 +120,7 @@ struct Certificate {
     std::string network;  ///< the model in a line
     CertificateSource source;
     bool gram = false;
+    bool blocks = false;  ///< signals are parts of signals, one per block
     double scale = 0;
     std::string weights_hash;
     std::size_t signals = 0;       ///< measured, parts that are zero left out
@@ -129,9 +149,10 @@ struct Certificate {
     std::optional<ResponseBounds> response;  ///< for the plain update
     std::optional<TheoremBound> theorem;     ///< for the plain update
     ProvenChanges proven;                    ///< where `response` is proven
-    bool companion = false;  ///< the bound made use of the products of companion matrices
+    bool followed = false;  ///< the bound followed each support by itself, not norms alone
 
     std::vector<MeasuredLayer> measured;
+    std::optional<Attack> attack;  ///< where one was asked for
     Verdict verdict = Verdict::none;
     std::string why;  ///< what the verdict rests on and speaks of, or what failed where
     std::vector<std::string> failed;  ///< what keeps it from a guarantee, in plain words
@@ -140,12 +161,15 @@ struct Certificate {
     const BoundInputs& basis() const { return over_all ? all->terms : terms; }
     /// The supports the bounds speak of, in words.
     std::string supports_text() const;
-    /// alpha < 1 and the support kept are proven, for all supports or for those drawn.
+    /// The support kept and an error below B are proven, for all supports or for those drawn.
     bool proves_errors() const {
         return verdict == Verdict::guaranteed || verdict == Verdict::on_supports;
     }
     /// Under which condition a bound like Theorem 1 stands here, in words.
     std::string assumptions_text() const;
+
+    /// What is guaranteed in one sentence, or that nothing is.
+    std::string statement() const;
 
     /// What `pibinn certify` prints: what is guaranteed in plain words, then every number.
     std::string text() const;
@@ -168,13 +192,17 @@ void attach_certificate(Model& model, const Certificate& certificate);
 /// The certificate that a model carries.
 struct AttachedCertificate {
     bool matches = false;  ///< it was made of these very weights
-    std::string verdict, why;
+    std::string statement, verdict, why;
 };
 std::optional<AttachedCertificate> attached_certificate(const Model& model);
 
 /// Signals N(0, 1) on one support, scaled down where longer than B.
 Batch signals_on_support(const Model& model, std::span<const std::uint32_t> support,
                          std::size_t count, double B, std::uint64_t seed);
+/// The same on several supports, as many on each of them.
+Batch signals_on_supports(const Model& model,
+                          const std::vector<std::vector<std::uint32_t>>& supports,
+                          std::size_t count, double B, std::uint64_t seed);
 /// The same, each on a random support of `size` entries of a random block.
 Batch signals_of_size(const Model& model, std::size_t size, std::size_t count, double B,
                       std::uint64_t seed);

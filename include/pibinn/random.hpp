@@ -24,6 +24,8 @@ enum class Purpose : std::uint32_t {
     train_disturbance = 12,
     test_disturbance = 13,
     supports = 14,
+    guarantee = 15,
+    attack = 16,
     tests = 99,
 };
 

@@ -8,6 +8,7 @@
 
 #include "pibinn/network_spec.hpp"
 #include "pibinn/problem.hpp"
+#include "pibinn/signal_class.hpp"
 
 namespace pibinn {
 
@@ -102,6 +103,10 @@ struct Stage {
     /// penalty on the weights and a projection of their scale after every epoch; 0 does not.
     double alpha = 0;
     double alpha_weight = 1;  ///< of the penalty, against the loss
+    /// Starts from weights made for the class of Recipe::guarantee, and keeps the error on all its
+    /// signals proven: after every epoch thresholds are raised to what the proof needs, and what
+    /// lowers neither the error nor the bound is taken back.
+    bool guarantee = false;
 
     bool operator==(const Stage&) const = default;
 };
@@ -125,6 +130,10 @@ struct Recipe {
     double validation = 0;
     /// Ends with polish (NetworkSpec::polish) where the training signals gain 1 dB by it.
     bool choose_polish = false;
+    /// Of stages with `guarantee`. Without supports and size it is that of a problem with a fixed
+    /// support, otherwise all supports of the largest size that can be proven; without noise, that
+    /// of the problem.
+    SignalClass guarantee = {};
 
     /// Throws a usage error for orders and numbers that make no sense for this network.
     void validate(const NetworkSpec& spec) const;
@@ -132,11 +141,11 @@ struct Recipe {
     bool operator==(const Recipe&) const = default;
 };
 
-/// "paper" (as published) or "default" (the best we know), for a network of this kind and depth,
-/// on the paper's problem. `recipe_for` fits it to another problem.
+/// "paper" (as published), "default" (the best we know) or "guaranteed" (errors are proven), for a
+/// network of this kind and depth, on the paper's problem. `recipe_for` fits it to another problem.
 Recipe named_recipe(std::string_view name, const NetworkSpec& spec);
 
-/// The network that a recipe trains: "paper" is always of the plain update.
+/// The network that a recipe trains: "paper" and "guaranteed" are always of the plain update.
 NetworkSpec network_for(std::string_view recipe, NetworkSpec spec);
 
 /// The named recipe with the augmentation and the starting scale that fit a problem, as the program

@@ -52,6 +52,14 @@ struct TrainResult {
     /// Of the last stage that asks for an alpha, and what the finished model has on the training
     /// supports: no scale and no flip of signs may be enough. 0 where no stage asks.
     double alpha_asked = 0, alpha_reached = 0;
+    /// What stages with a guarantee ended with: the error that is proven for all signals of the
+    /// class, in the unit of the signals; nothing where no stage asks.
+    struct Guaranteed {
+        SignalClass signals;
+        double bound = 0;     ///< of the last layer
+        bool proven = false;  ///< in float64 on the model as it is stored
+    };
+    std::optional<Guaranteed> guarantee;
     /// The float network of the same layers as the float stages left it, which is what the one-bit
     /// training starts from; nothing where no weights are quantised or no stage is float.
     std::optional<Model> pretrained;

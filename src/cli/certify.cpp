@@ -90,8 +90,10 @@ void run_certify(const Arguments& arguments) {
         "can move when the operator, the measurements or the parameters do, and which assumption "
         "fails where. docs/theory.md explains every number. A model with a basis takes the signals "
         "themselves, pixels or samples, as eval does, and certifies the supports of their "
-        "coefficients.",
-        "pibinn certify model.safetensors --signals x_test.npy --out certificate\n"
+        "coefficients. Of a model that was trained with a guarantee its class of signals is "
+        "certified unless others are named.",
+        "pibinn certify model.safetensors --attack 40    (a model of the recipe guaranteed)\n"
+        "  pibinn certify model.safetensors --signals x_test.npy --out certificate\n"
         "  pibinn certify model.safetensors --support 1,5,9 --suggest\n"
         "  pibinn certify model.safetensors --size 5 --samples 2000 --json -\n"
         "  pibinn certify model.safetensors --calibrate x_held_out.npy --attach");
@@ -119,7 +121,11 @@ void run_certify(const Arguments& arguments) {
                   "cover all weights within this distance (0)", "VALUE");
     line.optional("--threshold-radius", options.threshold_radius,
                   "cover all thresholds within this distance (0)", "VALUE");
+    line.flag("--float32", options.float32,
+              "cover the rounding of recover too, and not exact arithmetic alone");
     line.flag("--gram", options.gram, "the operator is Q[S, :] of a Gram matrix, S the --support");
+    line.optional("--attack", options.attack,
+                  "look for the worst signals of the class from N starts, beside the proof", "N");
     line.flag("--suggest", wants_suggestion, "find the delta and the scale that give alpha < 1");
     line.flag("--attach", attach, "keep the certificate or calibration in the model file");
     line.optional("--out", out,

@@ -12,7 +12,8 @@ std::string attached_text(const std::optional<AttachedCertificate>& attached) {
     if (!attached->matches)
         return "warning: the attached certificate was made of other weights; run 'pibinn certify' "
                "again\n";
-    return fmt::format("certificate: {}: {}\n", escaped(attached->verdict), escaped(attached->why));
+    return fmt::format("certificate: {}: {}\n", escaped(attached->verdict),
+                       escaped(attached->statement.empty() ? attached->why : attached->statement));
 }
 
 std::string calibration_text(const std::optional<AttachedCalibration>& attached) {

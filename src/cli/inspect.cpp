@@ -104,7 +104,10 @@ void inspect_model(const std::string& file, const std::string& picture, const Co
                             attached_text(attached) + calibration_text(calibration),
                             code ? "a stream" : grouped(bytes) + " bytes"));
     nlohmann::ordered_json certificate;
-    if (attached) certificate = {{"matches", attached->matches}, {"verdict", attached->verdict}};
+    if (attached)
+        certificate = {{"matches", attached->matches},
+                       {"verdict", attached->verdict},
+                       {"statement", attached->statement}};
     console.result({{"model", model_json(model)},
                     {"bits", bits_json(bits)},
                     {"structure", share_json(model)},

@@ -56,6 +56,9 @@ void run_train(const Arguments& arguments) {
     const Comparison comparison = compare_run(run, first, pool);
     const ordered_json summary = write_results(run, seeds, comparison, pool);
 
+    if (first.certificate)
+        console.say(fmt::format("{}: {}\n\n", to_string(first.certificate->verdict),
+                                first.certificate->statement()));
     console.say(fmt::format(
         "{}\ntest nmse {:.2f} dB, training nmse {:.2f} dB{}{}\n{}\n{}\n{}\nWritten: {}\n",
         model_lines(first.result.model), summary["test_nmse_db"].get<double>(),

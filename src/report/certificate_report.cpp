@@ -162,6 +162,7 @@ std::string certificate_report(const CertificateReport& report) {
         fmt::format("δ = {}", rounded(c.spec.delta)),
         c.gram ? "Gram form" : "sensing-matrix form"};
     Page page("pibinn certificate", title_of(c), facts);
+    page.paragraph(c.statement());
     page.key_figures(key_figures_of(c));
     page.section("In plain words");
     for (const Answer& a : answers(c))

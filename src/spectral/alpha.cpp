@@ -16,6 +16,11 @@ bool is_certifiable(Activation activation) {
     return rules_of(activation).bound != ContractionBound::none;
 }
 
+bool is_certifiable(const NetworkSpec& spec) {
+    if (spec.activation == Activation::piecewise) return !spec.update.residual_threshold;
+    return is_certifiable(spec.activation);
+}
+
 WeightSet weight_set(Activation activation) {
     switch (rules_of(activation).bound) {
         case ContractionBound::soft:
@@ -23,6 +28,7 @@ WeightSet weight_set(Activation activation) {
         case ContractionBound::hard:
             return WeightSet::hard;
         case ContractionBound::none:
+            if (activation == Activation::piecewise) return WeightSet::soft;
             break;
     }
     fail_usage("activation '" + std::string(to_string(activation)) +

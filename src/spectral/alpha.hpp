@@ -6,6 +6,7 @@
 #include <Eigen/Core>
 
 #include "pibinn/activation.hpp"
+#include "pibinn/network_spec.hpp"
 
 namespace pibinn {
 
@@ -18,7 +19,11 @@ enum class WeightSet {
 /// Whether the theory knows the activation at all. One whose rules name no contraction bound is
 /// refused.
 bool is_certifiable(Activation activation);
-/// The set that belongs to an activation. A usage error for one that is not certifiable.
+/// Whether errors of a network can be bounded: the theory knows its activation, or it is a learned
+/// shrink with thresholds that are fixed.
+bool is_certifiable(const NetworkSpec& spec);
+/// The set that belongs to an activation; a learned shrink is told by that of `soft`. A usage error
+/// for one that is not certifiable.
 WeightSet weight_set(Activation activation);
 
 /// mu s where the set asks for it, otherwise 0: what alpha_k has beside f_k.

@@ -55,7 +55,17 @@ double norm_of_any_submatrix(const MatrixXd& m, std::size_t s) {
     std::sort(squares.begin(), squares.end(), std::greater<>());
     squares.resize(std::min(s, squares.size()));
     const double frobenius = std::sqrt(std::accumulate(squares.begin(), squares.end(), 0.0));
-    return std::min({std::sqrt(row_sum * column_sum), frobenius, spectral_norm(m)});
+    const double by_sums = std::min(std::sqrt(row_sum * column_sum), frobenius);
+    // The norm of the whole is the dear one, and at least the length of each column.
+    if (m.size() == 0 || by_sums <= m.colwise().norm().maxCoeff()) return by_sums;
+    return std::min(by_sums, spectral_norm(m));
+}
+
+double row_sum_of_any_submatrix(const MatrixXd& m, std::size_t s) {
+    double most = 0;
+    for (Index i = 0; i < m.rows(); ++i)
+        most = std::max(most, largest_sum(m, i, s, [](double v) { return std::abs(v); }));
+    return most;
 }
 
 }  // namespace pibinn

@@ -17,4 +17,7 @@ double largest_eigenvalue(const Eigen::MatrixXd& symmetric);
 /// norm of the whole.
 double norm_of_any_submatrix(const Eigen::MatrixXd& matrix, std::size_t s);
 
+/// The largest sum of |entries| that a row of any s x s principal submatrix can have, s >= 1.
+double row_sum_of_any_submatrix(const Eigen::MatrixXd& matrix, std::size_t s);
+
 }  // namespace pibinn

@@ -1,6 +1,8 @@
 #include "study/config_train.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 
 #include "core/infinity.hpp"
 #include "core/names.hpp"
@@ -12,6 +14,8 @@ namespace pibinn::study {
 namespace {
 
 using Value = ConfigValue;
+
+constexpr std::uint64_t kMostEntry = std::numeric_limits<std::uint32_t>::max();
 
 void set_trains(const Value& value, Stage& stage) {
     if (!value.node().is_array())
@@ -93,6 +97,10 @@ std::vector<ConfigKey> stage_keys(Stage& stage) {
          [&](const Value& v) { stage.alpha = v.number(0, kInfinity); }},
         {"alpha_weight", "1.0", "", "of that penalty, against the loss",
          [&](const Value& v) { stage.alpha_weight = v.number(0, kInfinity); }},
+        {"guarantee", "false", "",
+         "starts from weights made for the class of [train.guarantee] and keeps errors on it "
+         "proven",
+         [&](const Value& v) { stage.guarantee = v.flag(); }},
         {"momentum", "0.9", "", "Adam's averaging of the weights' gradient",
          [&](const Value& v) { stage.momentum = v.number(0, 0.9999); }},
         {"average", "0.0", "",
@@ -225,12 +233,38 @@ std::vector<ConfigKey> train_keys(TrainConfig& config, const ProblemConfig& prob
         {"checkpoint_seconds", "2.0", "", "between two checkpoints; 0 writes one after every epoch",
          [&](const Value& v) { config.checkpoint_seconds = v.number(0, kInfinity); }},
         {"stage", "", "", "", [](const Value&) {}},
+        {"guarantee", "", "", "", [](const Value&) {}},
+    };
+}
+
+/// [train.guarantee]: the signals that a stage with `guarantee` is about.
+std::vector<ConfigKey> guarantee_keys(SignalClass& signals) {
+    return {
+        {"supports", "", "[[3, 12, 25]]",
+         "lists of entries, from 0 on: every signal that is zero outside one of them; by default "
+         "problem.support",
+         [&](const Value& v) {
+             signals.supports.clear();
+             for (const auto& list : v.lists(0, kMostEntry))
+                 signals.supports.emplace_back(list.begin(), list.end());
+             if (signals.supports.empty())
+                 v.fail("no support", "list at least one, such as [[3, 12, 25]]");
+         }},
+        {"size", "", "2",
+         "every signal of up to this many nonzeros (in each block); by default the most that can "
+         "be proven",
+         [&](const Value& v) { signals.size = v.whole(1, kMostEntry); }},
+        {"norm", "", "1.0", "the longest signal; by default sqrt(size) + 3",
+         [&](const Value& v) { signals.norm = v.number(0, kInfinity, true); }},
+        {"noise", "", "0.1", "the longest noise; by default problem.noise_std times sqrt(m) + 3",
+         [&](const Value& v) { signals.noise = v.number(0, kInfinity); }},
     };
 }
 
 ConfigKey recipe_key(std::function<void(const Value&)> set) {
     return {"recipe", "\"default\"", "",
-            "\"default\" (the best we know), or \"paper\" (as published, of the plain update)",
+            "\"default\" (the best we know), \"guaranteed\" (errors are proven) or \"paper\" (as "
+            "published); the last two are of the plain update",
             std::move(set)};
 }
 
@@ -258,6 +292,13 @@ TrainConfig read_train_config(const ConfigDocument& document, Config& whole, boo
     config.recipe = recipe_for(traits_of(whole.problem), spec, name);
     if (whole.own_polish) config.recipe.choose_polish = false;
     read(recipe_key([](const Value&) {}), true);
+    document.read_each("train", "guarantee", [&](const Value& v) {
+        if (!v.node().is_table())
+            v.fail("expected a class of signals",
+                   "write [train.guarantee] and its keys below, and guarantee = true in a stage");
+        read_table("train.guarantee", *v.node().as_table(),
+                   guarantee_keys(config.recipe.guarantee));
+    });
     document.read_each("train", "stage", [&](const Value& v) {
         if (v.node().is_array())
             config.recipe.stages = list_stages(v, config.recipe.stages);
@@ -290,7 +331,9 @@ void visit_train_keys(const std::function<void(std::string_view, const ConfigKey
     Stage stage;
     visit("train", recipe_key([](const Value&) {}));
     for (const ConfigKey& key : train_keys(config, problem))
-        if (key.name != "stage") visit("train", key);
+        if (key.name != "stage" && key.name != "guarantee") visit("train", key);
+    for (const ConfigKey& key : guarantee_keys(config.recipe.guarantee))
+        visit("train.guarantee", key);
     for (const ConfigKey& key : stage_keys(stage)) visit("train.stage", key);
 }
 

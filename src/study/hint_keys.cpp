@@ -63,7 +63,12 @@ constexpr std::array kKeys{
     FieldKey{"SignalDomain::normalize = Normalize::none", "problem.normalize = \"none\""},
     FieldKey{"SparsePrior::support", "problem.support"},
     FieldKey{"SyntheticSpec::ones_per_column", "problem.ones_per_column"},
+    FieldKey{"SignalClass::noise", "train.guarantee.noise"},
+    FieldKey{"SignalClass::norm", "train.guarantee.norm"},
+    FieldKey{"SignalClass::size", "train.guarantee.size"},
+    FieldKey{"SignalClass::supports", "train.guarantee.supports"},
     FieldKey{"Stage::alpha", "the key 'alpha' of a stage"},
+    FieldKey{"Stage::guarantee", "the key 'guarantee' of a stage"},
     FieldKey{"set TrainOptions::device = \"cpu\"", "use --device cpu"},
 };
 

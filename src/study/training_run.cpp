@@ -75,6 +75,41 @@ ordered_json seed_json(const SeedRun& run) {
                       {"support_f1", run.result.test.support_f1},
                       {"scale", run.result.model.scale()}};
     if (run.result.alpha_asked > 0) json["alpha"] = run.result.alpha_reached;
+    if (run.certificate) json["guaranteed"] = run.certificate->verdict == Verdict::guaranteed;
+    return json;
+}
+
+/// A guarantee is believed by its certificate alone, which stays with the model.
+void certify_seed(SeedRun& seed, ThreadPool& pool) {
+    const SignalClass& signals = seed.result.guarantee->signals;
+    CertificateInput input;
+    if (signals.supports.size() == 1)
+        input.support = signals.supports.front();
+    else
+        input.supports = signals.supports;
+    if (signals.size > 0) input.size = signals.size;
+    CertificateOptions options;
+    options.B = signals.norm;
+    options.noise = signals.noise;
+    options.float32 = true;
+    seed.certificate =
+        std::make_shared<const Certificate>(certify(seed.result.model, input, options, pool));
+    attach_certificate(seed.result.model, *seed.certificate);
+}
+
+ordered_json guarantee_json(const SeedRun& run) {
+    const Certificate& c = *run.certificate;
+    const SignalClass& signals = run.result.guarantee->signals;
+    ordered_json json{{"guaranteed", c.verdict == Verdict::guaranteed},
+                      {"statement", c.statement()},
+                      {"norm", signals.norm},
+                      {"noise", signals.noise}};
+    if (signals.size > 0)
+        json["size"] = signals.size;
+    else
+        json["supports"] = signals.supports;
+    json["bound"] = c.bound.error;
+    json["bound_db"] = 2 * to_db(c.bound.error.back() / signals.norm);
     return json;
 }
 
@@ -128,6 +163,7 @@ std::vector<SeedRun> train_seeds(const TrainingRun& run, const SeedProblems& pro
         job.resume = run.resume;
         job.checkpoint_seconds = run.train.checkpoint_seconds;
         seed.result = train(job, pool, progress.sink(work, run.label));
+        if (seed.result.finished && seed.result.guarantee) certify_seed(seed, pool);
         if (seed.result.finished && seeds.size() > 1)
             seed.result.model.save(job.folder / "model.safetensors");
     });
@@ -209,6 +245,7 @@ ordered_json summary_json(const TrainingRun& run, const std::vector<SeedRun>& se
     if (first.problem->domain.patch > 0)
         summary["test_psnr_db"] =
             over_seeds(seeds, [](const SeedRun& s) { return test_psnr_db(s); }).mean;
+    if (first.certificate) summary["guarantee"] = guarantee_json(first);
     if (first.result.alpha_asked > 0)
         summary["alpha"] = {{"asked", first.result.alpha_asked}, {"reached", alpha_reached(seeds)}};
     return summary;
@@ -226,6 +263,12 @@ std::vector<std::string> warnings_of(const std::vector<SeedRun>& seeds) {
             "alpha is {:.4g} on the training supports, over the {:.4g} asked for: no scale of "
             "these signs keeps it, or a later stage without alpha left it",
             reached, asked));
+    for (const SeedRun& seed : seeds)
+        if (seed.certificate && seed.certificate->verdict != Verdict::guaranteed) {
+            warnings.push_back(fmt::format("seed {} ended without its guarantee: {}", seed.seed,
+                                           seed.certificate->why));
+            break;
+        }
     return warnings;
 }
 

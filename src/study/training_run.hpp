@@ -9,6 +9,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "core/numbers.hpp"
+#include "pibinn/certificate.hpp"
 #include "pibinn/train.hpp"
 #include "study/config.hpp"
 #include "study/config_train.hpp"
@@ -39,6 +40,8 @@ struct SeedRun {
     std::uint64_t seed = 0;
     std::shared_ptr<const Problem> problem;
     TrainResult result;
+    /// Of a training with a guarantee: what the theory says of the model as it is stored.
+    std::shared_ptr<const Certificate> certificate;
 };
 
 /// Trains every seed, side by side over the pool, into folders that exist; each epoch counts as

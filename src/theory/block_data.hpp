@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "pibinn/certificate.hpp"
+#include "spectral/spectral_terms.hpp"
 #include "theory/certified_signals.hpp"
-#include "theory/spectral_terms.hpp"
 
 namespace pibinn {
 

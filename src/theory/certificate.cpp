@@ -8,9 +8,13 @@
 #include "core/fingerprint.hpp"
 #include "core/infinity.hpp"
 #include "pibinn/error.hpp"
+#include "spectral/alpha.hpp"
+#include "spectral/class_proof.hpp"
+#include "spectral/error_proof.hpp"
+#include "spectral/rounding.hpp"
+#include "spectral/spectral_terms.hpp"
+#include "theory/adversary.hpp"
 #include "theory/block_data.hpp"
-#include "theory/companion.hpp"
-#include "theory/spectral_terms.hpp"
 #include "theory/verdict.hpp"
 
 namespace pibinn {
@@ -19,8 +23,6 @@ namespace {
 
 // W_i^T A_i = 1 of weights that are stored in float32.
 constexpr double kUnit = 1e-5;
-// Beyond this many multiplications (some minutes) the companion matrices are left out.
-constexpr double kMostCompanionWork = 2e11;
 
 void check_options(const CertificateOptions& options) {
     for (const auto& [name, value] : {std::pair{"B", options.B},
@@ -60,33 +62,36 @@ void enter_gram_form(const std::vector<BlockNetwork>& networks, const BlockData&
     terms.L = eigen.eigenvalues().maxCoeff();
 }
 
-BoundInputs bound_inputs(const Model& model, const std::vector<BlockNetwork>& networks,
-                         const BlockData& data, const SpectralTerms& terms, std::size_t s,
+BoundInputs asked_inputs(const std::vector<BlockNetwork>& networks, const BlockData& data,
+                         const SpectralTerms& terms, std::size_t s,
                          const CertificateOptions& options, double B) {
-    BoundInputs in;
-    in.activation = model.spec.activation;
-    in.update = model.spec.update;
-    in.delta = model.spec.delta;
-    in.s = s;
-    in.outside = terms.outside;
-    in.least_rows = in.most_rows = networks.front().m();
-    for (const BlockNetwork& network : networks) {
-        in.least_rows = std::min(in.least_rows, network.m());
-        in.most_rows = std::max(in.most_rows, network.m());
-    }
-    in.B = B > 0 ? B : data.norm;
+    BoundInputs in = pibinn::bound_inputs(networks, terms, s, B > 0 ? B : data.norm,
+                                          std::max(options.noise, data.noise));
     // A signal scaled to length B may be longer by rounding.
     if (data.norm > in.B * (1 + 1e-6))
         fail_input(fmt::format("a signal has norm {:.6g}, over B = {:.6g}", data.norm, in.B),
                    "raise B, or leave it out to take the largest norm");
     in.B = std::max(in.B, data.norm);
-    in.noise = std::max(options.noise, data.noise);
-    in.operator_norm = terms.operator_norm;
     in.operator_radius = options.operator_radius;
     in.weight_radius = options.weight_radius;
     in.threshold_radius = options.threshold_radius;
-    in.layers = terms.layers;
+    in.rounding = options.float32 ? kFloat32 : 0;
     return inflated(in);
+}
+
+/// The better of norms and of following each of the supports. Supports are followed for the very
+/// operator, weights and thresholds: a radius leaves only the norms.
+ErrorBound proven_bound(const std::vector<BlockNetwork>& networks, const BoundInputs& terms,
+                        const std::vector<Support>& supports, const CertificateOptions& options,
+                        ThreadPool& pool, bool* followed = nullptr) {
+    const bool exact =
+        options.operator_radius == 0 && options.weight_radius == 0 && options.threshold_radius == 0;
+    const bool follow =
+        exact && !supports.empty() && can_follow(networks, supports.size(), terms.s);
+    if (followed) *followed = follow;
+    if (!follow) return error_bound(terms);
+    ErrorProof proof(networks, &terms, supports, terms.B, terms.noise, terms.rounding, pool);
+    return bound_of(proof, networks.front());
 }
 
 TheoremInputs with_defaults(TheoremInputs inputs, const Certificate& c, double rho) {
@@ -118,9 +123,12 @@ std::string network_line(const Model& model) {
 
 }  // namespace
 
-Certificate certify(const Model& model, const CertificateInput& input,
-                    const CertificateOptions& options, ThreadPool& pool) {
+Certificate certify(const Model& model, const CertificateInput& asked,
+                    const CertificateOptions& asked_options, ThreadPool& pool) {
+    CertificateInput input = asked;
+    CertificateOptions options = asked_options;
     check_options(options);
+    const bool of_model = take_class(model, input, options);
     const std::vector<BlockNetwork> networks = block_networks(model);
     const CertifiedSignals signals = certified_signals(model, input, options.B, pool);
     const BlockData data = split_signals(model, networks, signals);
@@ -131,7 +139,9 @@ Certificate certify(const Model& model, const CertificateInput& input,
     c.spec = model.spec;
     c.network = network_line(model);
     c.source = signals.source;
+    c.source.of_model = of_model;
     c.gram = options.gram;
+    c.blocks = model.op.structure().repeat() * networks.size() > 1;
     c.scale = model.scale();
     c.weights_hash = weights_hash(model);
     c.signals = data.signals;
@@ -144,7 +154,7 @@ Certificate certify(const Model& model, const CertificateInput& input,
     c.weight_radius = options.weight_radius;
     c.threshold_radius = options.threshold_radius;
     c.measured_noise = data.noise;
-    c.terms = bound_inputs(model, networks, data, terms, data.largest, options, signals.B);
+    c.terms = asked_inputs(networks, data, terms, data.largest, options, signals.B);
     for (const std::size_t i : terms.worst) {
         c.worst.push_back(data.supports[i].entries);
         for (std::uint32_t& entry : c.worst.back())
@@ -153,9 +163,10 @@ Certificate certify(const Model& model, const CertificateInput& input,
     if (signals.size > 0) {
         AllSupports all;
         all.size = signals.size;
-        all.terms = bound_inputs(model, networks, data, terms_of_all_supports(networks, all.size),
+        all.terms = asked_inputs(networks, data, terms_of_all_supports(networks, all.size),
                                  all.size, options, signals.B);
-        all.bound = error_bound(all.terms);
+        all.bound = proven_bound(networks, all.terms, enumerated_supports(networks, all.size),
+                                 options, pool);
         c.over_all = proves(all.terms, all.bound);
         c.all = std::move(all);
     }
@@ -165,23 +176,21 @@ Certificate certify(const Model& model, const CertificateInput& input,
         c.good_rate =
             std::max(c.good_rate, (2 * static_cast<double>(c.support_size) - 1) * layer.mu);
 
-    const auto K = static_cast<double>(model.spec.layers);
-    const double work =
-        static_cast<double>(c.supports) * K * K * std::pow(static_cast<double>(c.support_size), 3);
-    // The products are those of the very operator and weights: a radius leaves only the norms.
-    // They are also those of the supports seen.
-    c.companion = model.spec.update.momentum && options.operator_radius == 0 &&
-                  options.weight_radius == 0 && !c.over_all && work < kMostCompanionWork;
-    c.bound =
-        c.over_all
-            ? c.all->bound
-            : error_bound(c.terms, c.companion ? companion_responses(networks, data.supports, pool)
-                                               : Responses{});
+    c.bound = c.over_all
+                  ? c.all->bound
+                  : proven_bound(networks, c.terms, data.supports, options, pool, &c.followed);
     c.cvg = cvg(c.basis());
-    if (!model.spec.update.is_plain()) std::fill(c.cvg.begin(), c.cvg.end(), kInfinity);
+    // The paper knows neither of other updates nor of learned shrinks.
+    const bool papers = model.spec.update.is_plain() && is_certifiable(model.spec.activation);
+    if (!papers) std::fill(c.cvg.begin(), c.cvg.end(), kInfinity);
     c.asked = asked_thresholds(c.basis());
     c.measured = measure_layers(networks, data, pool);
-    if (model.spec.update.is_plain()) {
+    if (options.attack > 0) {
+        AttackedClass attacked{data.supports, signals.size, c.terms.B, c.terms.noise};
+        if (signals.size > 0) attacked.supports.clear();
+        c.attack = attack(networks, attacked, options.attack, input.seed, pool);
+    }
+    if (papers) {
         c.response = response_bounds(c.basis(), c.bound);
         c.theorem = theorem_1(with_defaults(options.theorem, c, options.operator_radius),
                               c.support_size, c.bound.error.back(), *c.response);

@@ -73,8 +73,11 @@ ordered_json source_json(const CertificateSource& s) {
         if (!s.measurements.empty()) out["measurements"] = s.measurements;
         return out;
     }
+    if (s.of_model) out["class"] = "of the guarantee that the model was trained for";
     if (s.size)
         out["size"] = *s.size;
+    else if (!s.supports.empty())
+        out["supports"] = s.supports;
     else
         out["support"] = s.support;
     out["samples"] = s.samples;
@@ -91,6 +94,7 @@ std::string dump(const ordered_json& json) {
 
 ordered_json to_json(const Certificate& c) {
     ordered_json out = {
+        {"statement", c.statement()},
         {"activation", to_string(c.spec.activation)},
         {"update", to_string(c.spec.update)},
         {"form", c.gram ? "gram" : "sensing"},
@@ -120,13 +124,14 @@ ordered_json to_json(const Certificate& c) {
         {"good_rate", c.good_rate},
         {"B", c.terms.B},
         {"noise", c.terms.noise},
+        {"rounding", c.terms.rounding > 0 ? "float32" : "none"},
         {"measured_noise", c.measured_noise},
         {"operator_norm", c.terms.operator_norm},
         {"r", c.r},
         {"L", c.L},
         {"bound", c.bound.error},
         {"cvg", c.cvg},
-        {"companion", c.companion},
+        {"followed", c.followed},
         {"theta", list(c.terms.layers, &LayerTerms::theta)},
         {"theta_needed", c.bound.theta_needed},
         {"theta_asked", c.asked.theta},
@@ -139,6 +144,11 @@ ordered_json to_json(const Certificate& c) {
         {"leaks", list(c.measured, &MeasuredLayer::leaks)},
         {"misses", list(c.measured, &MeasuredLayer::misses)},
         {"worst_support", c.worst}};
+    if (c.attack)
+        out["attack"] = {{"starts", c.attack->starts},
+                         {"signals", c.attack->signals},
+                         {"error", c.attack->error},
+                         {"leaked", c.attack->leaked}};
     if (c.all) {
         out["f_all"] = list(c.all->terms.layers, &LayerTerms::f);
         out["leak_all"] = list(c.all->terms.layers, &LayerTerms::leak);
@@ -206,6 +216,7 @@ std::optional<AttachedCertificate> attached_certificate(const Model& model) {
     };
     AttachedCertificate attached;
     attached.matches = word("weights_hash") == weights_hash(model);
+    attached.statement = word("statement");
     attached.verdict = word("verdict");
     attached.why = word("why");
     return attached;

@@ -91,12 +91,25 @@ Answer typical_measured(const Certificate& c) {
             decibels(last.median_relative_error)};
 }
 
+Answer largest_found(const Certificate& c) {
+    const Attack& a = *c.attack;
+    return {"Largest error found",
+            fmt::format("{:.4g}, by a search for bad signals from {} starts ({} signals); {}",
+                        a.error.back(), grouped(a.starts), grouped(a.signals),
+                        a.leaked ? "it switched on entries that are zero in the signal"
+                                 : "it switched on no entry that is zero in the signal"),
+            decibels(a.error.back() / c.terms.B)};
+}
+
 std::string source_text(const Certificate& c) {
     const CertificateSource& s = c.source;
     const std::string length = fmt::format("at most B = {:.4g} long", c.terms.B);
     if (s.size)
         return fmt::format("{} random supports of {} entries with a signal each, {}",
                            grouped(s.samples), *s.size, length);
+    if (!s.supports.empty())
+        return fmt::format("{} supports; {} signals drawn on them, {}", s.supports.size(),
+                           grouped(s.samples), length);
     if (s.samples > 0)
         return fmt::format("one support; {} signals drawn on it, {}", grouped(s.samples), length);
     return fmt::format("supports of the {}signals{}; B = {:.4g} {}",
@@ -119,6 +132,7 @@ std::string certificate_number(double value) {
 std::vector<Answer> answers(const Certificate& c) {
     std::vector<Answer> out{guaranteed(c), which_signals(c), largest_proven(c), largest_measured(c),
                             typical_measured(c)};
+    if (c.attack) out.insert(out.begin() + 3, largest_found(c));
     if (!c.failed.empty())
         out.push_back({c.proves_errors() ? "What is missing" : "What failed",
                        fmt::format("{}", fmt::join(c.failed, "; ")), ""});
@@ -137,6 +151,7 @@ Table layer_table(const Certificate& c) {
     const bool soft = asks_for_coherence(c);
     std::vector<std::string> header{"layer",  "measured",  "bound", "leaks",
                                     "misses", "threshold", "needed"};
+    if (c.attack) header.insert(header.begin() + 2, "found");
     if (c.spec.update.is_plain()) header.emplace_back("eq. to7");
     header.emplace_back("f");
     header.emplace_back(soft ? "f + mu s" : "mu");
@@ -153,6 +168,7 @@ Table layer_table(const Certificate& c) {
                                      grouped(c.measured[k].misses),
                                      certificate_number(layer.theta),
                                      certificate_number(c.bound.theta_needed[k])};
+        if (c.attack) row.insert(row.begin() + 2, certificate_number(c.attack->error[k]));
         if (c.spec.update.is_plain()) row.push_back(certificate_number(c.asked.theta[k]));
         row.push_back(certificate_number(layer.f));
         row.push_back(certificate_number(
@@ -169,6 +185,7 @@ Table notation_table(const Certificate& c) {
     table.columns = {{"column", false}, {"what it is", false}};
     const bool plain = c.spec.update.is_plain(), soft = asks_for_coherence(c);
     table.add({"measured", "the largest error of the signals after the layer"});
+    if (c.attack) table.add({"found", "the largest error that a search for bad signals found"});
     table.add({"bound", c.proves_errors() ? "no error can be larger"
                                           : "no error is larger if no entry leaks"});
     table.add({"leaks", "signals with an entry switched on that is zero in the signal"});

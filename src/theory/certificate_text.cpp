@@ -22,7 +22,7 @@ std::string responses_text(const Certificate& c) {
 }  // namespace
 
 std::string Certificate::text() const {
-    std::string out;
+    std::string out = wrapped(statement()) + "\n";
     for (const Answer& a : answers(*this))
         out += fmt::format("{:<{}}", a.question, kQuestions) + wrapped(a.answer, kQuestions);
     out += "\nLayer by layer\n\n" + table_text(layer_table(*this)) + "\n" +

@@ -6,18 +6,18 @@
 #include <fmt/format.h>
 
 #include "pibinn/error.hpp"
+#include "pibinn/signal_class.hpp"
 
 namespace pibinn {
 
 namespace {
 
-// Of a signal with N(0, 1) on s entries: longer than sqrt(s) + 3 is one in a hundred at most.
-constexpr double kLongTail = 3;
 // Relative to a signal's largest coefficient: some units in the last place of float32.
 constexpr float kAnalysisNoise = 1e-6F;
 
 void require_one_source(const CertificateInput& input) {
-    const int given = (input.signals.rows() > 0) + !input.support.empty() + input.size.has_value();
+    const int given = (input.signals.rows() > 0) + !input.support.empty() +
+                      !input.supports.empty() + input.size.has_value();
     if (given != 1)
         fail_usage(given == 0 ? "no supports to certify" : "more than one source of supports",
                    "give one of CertificateInput::signals, CertificateInput::support or "
@@ -64,6 +64,23 @@ Batch coefficients(const Model& model, const Batch& signals, ThreadPool& pool) {
 
 }  // namespace
 
+bool take_class(const Model& model, CertificateInput& input, CertificateOptions& options) {
+    if (input.signals.rows() > 0 || !input.support.empty() || !input.supports.empty() || input.size)
+        return false;
+    const std::optional<SignalClass> kept = kept_class(model);
+    if (!kept) return false;
+    if (kept->size > 0)
+        input.size = kept->size;
+    else if (kept->supports.size() == 1)
+        input.support = kept->supports.front();
+    else
+        input.supports = kept->supports;
+    if (options.B == 0) options.B = kept->norm;
+    if (options.noise == 0) options.noise = kept->noise;
+    options.float32 = true;
+    return true;
+}
+
 CertifiedSignals certified_signals(const Model& model, const CertificateInput& input, double B,
                                    ThreadPool& pool) {
     require_one_source(input);
@@ -80,14 +97,20 @@ CertifiedSignals certified_signals(const Model& model, const CertificateInput& i
         return out;
     }
     out.source.support = input.support;
+    out.source.supports = input.supports;
     out.source.size = input.size;
     out.source.samples = input.samples;
     out.source.seed = input.seed;
     out.size = input.size.value_or(0);
-    const std::size_t s = input.size.value_or(input.support.size());
-    if (B == 0) out.B = std::sqrt(static_cast<double>(s)) + kLongTail;
-    out.x = input.size ? signals_of_size(model, s, input.samples, out.B, input.seed)
-                       : signals_on_support(model, input.support, input.samples, out.B, input.seed);
+    std::size_t s = input.size.value_or(input.support.size());
+    for (const auto& support : input.supports) s = std::max(s, support.size());
+    if (B == 0) out.B = usual_norm(s);
+    if (input.size)
+        out.x = signals_of_size(model, s, input.samples, out.B, input.seed);
+    else if (!input.supports.empty())
+        out.x = signals_on_supports(model, input.supports, input.samples, out.B, input.seed);
+    else
+        out.x = signals_on_support(model, input.support, input.samples, out.B, input.seed);
     return out;
 }
 

@@ -13,6 +13,10 @@ struct CertifiedSignals {
     CertificateSource source;
 };
 
+/// Where nobody names signals, and the model was trained with a guarantee: takes its class with
+/// norm, noise and rounding, and says so.
+bool take_class(const Model& model, CertificateInput& input, CertificateOptions& options);
+
 /// Draws signals, or takes the coefficients of those given. Refuses an input that does not name its
 /// signals in exactly one way, and what does not match the model.
 CertifiedSignals certified_signals(const Model& model, const CertificateInput& input, double B,

@@ -6,7 +6,7 @@
 #include "pibinn/certificate.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/random.hpp"
-#include "theory/block_network.hpp"
+#include "spectral/block_network.hpp"
 
 namespace pibinn {
 
@@ -62,6 +62,19 @@ Batch signals_on_support(const Model& model, std::span<const std::uint32_t> supp
         fill(x.row(i), sorted, B, stream);
     }
     return x;
+}
+
+Batch signals_on_supports(const Model& model,
+                          const std::vector<std::vector<std::uint32_t>>& supports,
+                          std::size_t count, double B, std::uint64_t seed) {
+    const std::size_t each = (count + supports.size() - 1) / supports.size();
+    Batch all(each * supports.size(), model.op.cols());
+    for (std::size_t p = 0; p < supports.size(); ++p) {
+        const Batch part = signals_on_support(model, supports[p], each, B, seed + p);
+        for (std::size_t i = 0; i < each; ++i)
+            std::copy(part.row(i).begin(), part.row(i).end(), all.row(p * each + i).begin());
+    }
+    return all;
 }
 
 Batch signals_of_size(const Model& model, std::size_t size, std::size_t count, double B,

@@ -86,9 +86,10 @@ Interval below_one(const std::function<double(double)>& f, double low, double hi
     return found;
 }
 
-class Search {
+class AlphaSearch {
 public:
-    Search(AlphaOf& alpha, const NetworkSpec& spec, double B) : alpha_(alpha), spec_(spec), B_(B) {}
+    AlphaSearch(AlphaOf& alpha, const NetworkSpec& spec, double B)
+        : alpha_(alpha), spec_(spec), B_(B) {}
 
     SetPoint at(double delta, double scale) const {
         const double a = alpha_(delta, scale);
@@ -134,8 +135,11 @@ private:
 
 }  // namespace
 
-Suggestion suggest(const Model& model, const CertificateInput& input,
-                   const CertificateOptions& options, ThreadPool& pool) {
+Suggestion suggest(const Model& model, const CertificateInput& asked,
+                   const CertificateOptions& asked_options, ThreadPool& pool) {
+    CertificateInput input = asked;
+    CertificateOptions options = asked_options;
+    take_class(model, input, options);
     if (options.operator_radius > 0 || options.weight_radius > 0 || options.threshold_radius > 0)
         fail_usage("suggestions are for the model as it is, not for all within a radius",
                    "leave out the radii, or the suggestion");
@@ -147,7 +151,7 @@ Suggestion suggest(const Model& model, const CertificateInput& input,
     out.scale = model.scale();
     out.sampled = signals.size > 0;
     AlphaOf alpha(networks, data, pool);
-    const Search search(alpha, model.spec, out.B);
+    const AlphaSearch search(alpha, model.spec, out.B);
     alpha.holds_at(model.spec.delta, 1);
     for (bool settled = false; !settled;) {
         out.now = search.at(model.spec.delta, 1);

@@ -35,10 +35,18 @@ std::size_t first_over_one(const BoundInputs& in) {
     return 0;
 }
 
-/// Why a proof fails.
+/// A bound that is no less than B promises no more than the answer 0 does.
+std::string empty_bound(const BoundInputs& in, const ErrorBound& bound) {
+    return fmt::format("the bound of the last layer ({:.4g}) is not below B = {:.4g}",
+                       bound.error.back(), in.B);
+}
+
+/// Why a proof fails. Where alpha reaches 1 that is the deeper reason: errors grow, and with them
+/// the thresholds that a proof needs.
 std::string gap(const BoundInputs& in, const ErrorBound& bound) {
     if (const std::size_t layer = first_over_one(in); layer > 0)
         return fmt::format("alpha = {:.4g} is not below 1 (first in layer {})", alpha(in), layer);
+    if (bound.keeps_support()) return empty_bound(in, bound);
     const std::size_t layer = bound.first_leak;
     return fmt::format("the threshold of layer {} ({:.4g}) is below what a proof needs ({:.4g})",
                        layer, in.layers[layer - 1].theta, bound.theta_needed[layer - 1]);
@@ -54,6 +62,11 @@ std::string gap_in_words(const BoundInputs& in, const ErrorBound& bound) {
             "below 100 %",
             layer, std::ceil(passed));
     }
+    if (bound.keeps_support())
+        return fmt::format(
+            "the error proven for the last layer, {:.4g}, is no less than the longest signal, "
+            "{:.4g}: the answer 0 promises as much",
+            bound.error.back(), in.B);
     const std::size_t layer = bound.first_leak;
     return fmt::format(
         "the threshold of layer {} is {:.4g}; to prove that entries that are zero in the signal "
@@ -76,6 +89,7 @@ std::string class_text(const Certificate& c) {
     std::string text =
         fmt::format("every signal up to B = {:.4g} long on {}, ", c.terms.B, c.supports_text());
     text += c.terms.noise > 0 ? fmt::format("noise up to {:.4g}", c.terms.noise) : "without noise";
+    if (c.terms.rounding > 0) text += ", rounding of float32 included";
     for (const auto& [name, radius] : {std::pair{"operators", c.operator_radius},
                                        {"weights", c.weight_radius},
                                        {"thresholds", c.threshold_radius}})
@@ -109,20 +123,20 @@ void judge_without_proof(Certificate& c) {
     c.verdict = Verdict::none;
     c.failed.push_back(gap_in_words(c.terms, c.bound));
     if (!leak.empty()) c.failed.push_back(leak_in_words(c));
-    if (first_over_one(c.terms) > 0) {
-        c.why = gap(c.terms, c.bound) + " over " + c.supports_text();
-        if (!leak.empty()) c.why += "; " + leak;
-        return;
-    }
+    const std::string missing = gap(c.terms, c.bound);
     if (!leak.empty()) {
-        c.why = fmt::format("alpha = {:.4g} < 1, but the support is not kept: {}, and {}", c.alpha,
-                            leak, gap(c.terms, c.bound));
+        c.why = fmt::format("the support is not kept: {}, and {} over {}", leak, missing,
+                            c.supports_text());
         return;
     }
     c.why = fmt::format(
-        "alpha = {:.4g} < 1, and no layer activated an entry outside the support of any of {} "
-        "signals; for other signals {}",
-        c.alpha, c.signals, gap(c.terms, c.bound));
+        "no layer activated an entry outside the support of any of {} signals; for other signals "
+        "{}",
+        c.signals, missing);
+    if (!(c.bound.error.back() < c.terms.B)) {
+        c.why = missing + " over " + c.supports_text();
+        return;
+    }
     if (asks_for_more_than_was_run(c)) {
         c.failed.emplace_back(
             "the signals were run with the network and the noise as they are, which says nothing "
@@ -143,6 +157,7 @@ std::string_view to_string(Verdict verdict) { return name_of(kVerdicts, verdict)
 std::string Certificate::supports_text() const {
     if (over_all) return fmt::format("all supports of {} entries", all->size);
     if (all) return fmt::format("the {} supports drawn of {} entries", supports, all->size);
+    if (!source.supports.empty()) return fmt::format("{} supports", source.supports.size());
     if (supports == 1) return fmt::format("one support of {} entries", support_size);
     return fmt::format("the {} supports of the signals", supports);
 }
@@ -156,7 +171,7 @@ std::string Certificate::assumptions_text() const {
 }
 
 bool proves(const BoundInputs& terms, const ErrorBound& bound) {
-    return first_over_one(terms) == 0 && bound.first_leak == 0;
+    return bound.keeps_support() && bound.error.back() < terms.B;
 }
 
 void judge(Certificate& c) {
@@ -164,9 +179,9 @@ void judge(Certificate& c) {
         const bool drawn = c.all && !c.over_all;
         c.verdict = drawn ? Verdict::on_supports : Verdict::guaranteed;
         c.why = fmt::format(
-            "alpha = {:.4g} < 1, and every threshold is at least what keeps all entries outside "
-            "the support at zero: for {}",
-            alpha(c.basis()), class_text(c));
+            "every threshold is at least what keeps all entries outside the support at zero, so "
+            "that the bounds hold: for {}",
+            class_text(c));
         if (drawn) {
             c.failed.push_back(fmt::format("not for all supports of {} entries: {}", c.all->size,
                                            gap_in_words(c.all->terms, c.all->bound)));

@@ -6,7 +6,7 @@
 
 namespace pibinn {
 
-/// alpha < 1, and no layer can activate an entry outside the support.
+/// No layer can activate an entry outside the support, and the last bound is below B.
 bool proves(const BoundInputs& terms, const ErrorBound& bound);
 
 /// Every signal that a proof speaks of, in words.

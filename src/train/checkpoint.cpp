@@ -43,7 +43,8 @@ json stage_json(const Stage& s) {
             {"scalar_clip", s.scalar_clip},
             {"warmup", s.warmup},
             {"alpha", s.alpha},
-            {"alpha_weight", s.alpha_weight}};
+            {"alpha_weight", s.alpha_weight},
+            {"guarantee", s.guarantee}};
 }
 
 json recipe_json(const NetworkSpec& spec, const Recipe& recipe) {
@@ -59,7 +60,12 @@ json recipe_json(const NetworkSpec& spec, const Recipe& recipe) {
             {"choose_polish", recipe.choose_polish},
             {"theta", recipe.theta},
             {"ramp", recipe.ramp},
-            {"validation", recipe.validation}};
+            {"validation", recipe.validation},
+            {"guarantee",
+             {{"supports", recipe.guarantee.supports},
+              {"size", recipe.guarantee.size},
+              {"norm", recipe.guarantee.norm},
+              {"noise", recipe.guarantee.noise}}}};
 }
 
 std::size_t whole(const json& object, const char* key) {

@@ -65,7 +65,7 @@ void fit_loss_to(const ProblemTraits& traits, Recipe& recipe) {
 }  // namespace
 
 NetworkSpec network_for(std::string_view recipe, NetworkSpec spec) {
-    if (recipe == "paper") {
+    if (recipe == "paper" || recipe == "guaranteed") {
         spec.update = Update::plain();
         spec.update.step = spec.tied();
     }

@@ -18,6 +18,7 @@
 #include "problem/noise_words.hpp"
 #include "problem/signal_marks.hpp"
 #include "train/checkpoint.hpp"
+#include "train/guarantee.hpp"
 #include "train/polish_choice.hpp"
 #include "train/trainer.hpp"
 
@@ -70,6 +71,54 @@ bool report(const TrainJob& job, const Trainer& trainer, std::size_t restored,
         fmt::format("{}  loss {:.4g}  test {:.2f} dB", job.recipe.stages[last.stage].name,
                     last.loss, last.test_nmse_db);
     return progress({"training", last.epoch, job.recipe.epochs(), detail, restored});
+}
+
+bool asks_for_guarantee(const Recipe& recipe) {
+    return std::any_of(recipe.stages.begin(), recipe.stages.end(),
+                       [](const Stage& stage) { return stage.guarantee; });
+}
+
+/// What nobody said of the class follows from the problem.
+SignalClass class_for(const Problem& problem, const Recipe& recipe) {
+    SignalClass signals = recipe.guarantee;
+    if (!asks_for_guarantee(recipe)) return signals;
+    if (signals.supports.empty() && signals.size == 0 && problem.prior &&
+        !problem.prior->support.empty())
+        signals.supports = {problem.prior->support};
+    if (signals.noise == 0) {
+        std::size_t rows = 0;
+        for (const Block& b : problem.op.structure().parts()) rows = std::max(rows, b.rows);
+        signals.noise = problem.noise_std > 0 ? problem.noise_std * usual_norm(rows) : 0;
+    }
+    return signals;
+}
+
+SignalClass in_units(SignalClass signals, const Units& units) {
+    signals.norm /= units.signal;
+    signals.noise /= units.measurement();
+    return signals;
+}
+
+/// Thresholds are settled once more on the model as it is stored, in the units of the user.
+TrainResult::Guaranteed guaranteed(const SignalClass& signals, Model& model, ThreadPool& pool) {
+    TrainResult::Guaranteed out;
+    out.signals = ClassProof(signals, model.op.structure()).signals();
+    const ErrorBound bound = Guarantee::settle(out.signals, model, pool);
+    out.bound = bound.error.back();
+    out.proven = bound.keeps_support() && out.bound < out.signals.norm;
+    if (out.proven) keep_class(model, out.signals);
+    return out;
+}
+
+/// Says how many of the training signals a guarantee is not about.
+void warn_of_strangers(const Problem& problem, const TrainResult::Guaranteed& guarantee,
+                       std::vector<std::string>& warnings) {
+    const double share = share_outside(guarantee.signals, problem.op, problem.train.x);
+    if (share > 0)
+        warnings.push_back(fmt::format(
+            "{:.1f} % of the training signals are outside of the class of the guarantee ({}, norm "
+            "up to {:.4g}): nothing is guaranteed for such signals",
+            100 * share, in_words(guarantee.signals), guarantee.signals.norm));
 }
 
 /// A network whose results are no numbers is not handed out.
@@ -156,8 +205,11 @@ TrainResult train(const TrainJob& asked, ThreadPool& pool, const ProgressSink& p
     require_augment(job.recipe.augment, problem.traits());
     if (job.recipe.batch == 0) job.recipe.batch = usual_batch(problem, job.recipe);
     if (job.spec.architecture == Architecture::unrolled) fit_recipe(trained.op, job.recipe);
+    job.recipe.guarantee = class_for(problem, job.recipe);
+    Recipe recipe = job.recipe;
+    recipe.guarantee = in_units(recipe.guarantee, units);
     const auto backend = make_backend(job.device);
-    Trainer trainer(trained, job.spec, job.recipe, job.seed, *backend, pool);
+    Trainer trainer(trained, job.spec, recipe, job.seed, *backend, pool);
     const std::string identity = training_identity(job);
     if (job.resume && !job.folder.empty()) {
         const ParameterLayout layout(job.spec, problem.op.structure());
@@ -192,12 +244,18 @@ TrainResult train(const TrainJob& asked, ThreadPool& pool, const ProgressSink& p
     for (const Stage& stage : job.recipe.stages)
         if (stage.alpha > 0) result.alpha_asked = stage.alpha;
     result.alpha_reached = trainer.alpha();
+    if (const SignalClass* signals = trainer.guaranteed_class()) {
+        SignalClass own = job.recipe.guarantee;
+        own.size = signals->size;
+        result.guarantee = guaranteed(own, result.model, pool);
+    }
     choose_cut(problem.train, result.model, pool);
     if (job.recipe.choose_polish) choose_polish(problem.train, result.model, pool);
     result.train = score(result.model, problem.train, pool, result.train_nmse_db_per_layer);
     result.test = score(result.model, problem.test, pool, result.test_nmse_db_per_layer);
     require_finite(result);
     result.warnings = training_warnings(problem, result);
+    if (result.guarantee) warn_of_strangers(problem, *result.guarantee, result.warnings);
     result.model.domain = problem.domain;
     result.pretrained = trainer.pretrained();
     if (result.pretrained) {

@@ -10,6 +10,7 @@
 #include "pibinn/error.hpp"
 #include "train/augment.hpp"
 #include "train/certified.hpp"
+#include "train/guarantee.hpp"
 #include "train/start.hpp"
 
 namespace pibinn {
@@ -77,6 +78,10 @@ Trainer::Trainer(const Problem& problem, const NetworkSpec& spec, const Recipe& 
     for (const Stage& stage : recipe_.stages)
         if (stage.alpha > 0 && !certified_)
             certified_ = std::make_shared<const CertifiedSet>(problem_, spec_);
+    for (const Stage& stage : recipe_.stages)
+        if (stage.guarantee && !guarantee_)
+            guarantee_ =
+                std::make_shared<Guarantee>(recipe_.guarantee, problem_.op, spec_, seed_, pool_);
     state_.seconds.assign(recipe_.stages.size(), 0.0);
     initialise();
     begin_stage();
@@ -91,7 +96,10 @@ void Trainer::begin_stage() {
     optimiser_.restart();
     state_.best.clear();
     const Stage& stage = recipe_.stages[state_.stage];
-    if (stage.scale > 0) backend_.fill(static_cast<float>(stage.scale), latent_.scale());
+    if (stage.guarantee)
+        begin_guarantee();
+    else if (stage.scale > 0)
+        backend_.fill(static_cast<float>(stage.scale), latent_.scale());
 }
 
 bool Trainer::ends_float_stages(const Stage& stage) const {
@@ -136,11 +144,12 @@ void Trainer::run_epoch() {
     const bool last = state_.epoch + 1 == stage.epochs;
     if (last) optimiser_.settle(stage, latent_);
     certify(stage);
+    if (stage.guarantee) keep_guarantee(stage);
     if (!std::isfinite(backend_.squared_norm(latent_.all()))) fail_diverged(stage);
 
     const bool measured = number == 0 || last || (number + 1) % kEpochsPerTest == 0;
     // Before thresholds are hard, the error of hard ones does not tell which epoch was best.
-    if (measured && validation_rows_ > 0 && soft == 0) validate();
+    if (measured && validation_rows_ > 0 && soft == 0 && !stage.guarantee) validate();
     if (last && !state_.best.empty()) latent_.upload(state_.best);
     // Thresholds that are still soft make no network that could be stored.
     if (last && soft == 0 && ends_float_stages(stage)) {
@@ -197,6 +206,8 @@ double Trainer::run_batch(const Stage& stage, double rate, ConstBatchView x, Con
         const double share = loss_unit(recipe_.loss, energies[i], mean_energy);
         row_weights_[i] =
             share > 0 ? static_cast<float>(1.0 / (share * static_cast<double>(x.rows))) : 0.0F;
+        // A network that is made for a class of signals may answer to others with anything.
+        if (stage.guarantee && !guarantee_->holds(x.row(i))) row_weights_[i] = 0;
         zero_loss += row_weights_[i] * std::pow(energies[i], power / 2);
     }
     make_effective(kind_in(stage), latent_, effective_, backend_);
@@ -322,6 +333,7 @@ void Trainer::restore(const TrainState& state) {
     optimiser_.second().upload(state.second);
     optimiser_.mean().upload(state.mean);
     optimiser_.set_steps(state.steps);
+    resume_guarantee();
 }
 
 std::size_t training_bytes_per_link() {

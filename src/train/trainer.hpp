@@ -13,6 +13,7 @@
 namespace pibinn {
 
 class CertifiedSet;
+class Guarantee;
 
 /// Where a training stands between two epochs: all that is needed to go on from there.
 struct TrainState {
@@ -52,6 +53,8 @@ public:
     std::optional<Model> pretrained() const;
     /// The alpha of model() on the training supports, 0 where no stage asks for one.
     double alpha() const;
+    /// The class that stages with a guarantee were trained for; null where there is none.
+    const SignalClass* guaranteed_class() const;
 
 private:
     void initialise();
@@ -68,6 +71,15 @@ private:
     void project(const Stage& stage, double rate);
     /// Scales weights, and flips signs where that is not enough, until the stage's alpha is kept.
     void certify(const Stage& stage);
+    /// Starts a stage with the network of the least bound.
+    void begin_guarantee();
+    /// The same for a stage that goes on.
+    void resume_guarantee();
+    /// Raises thresholds to what the proof needs; returns the bound.
+    double prove(const Stage& stage);
+    /// Keeps what an epoch did only if it lowered the training error and did not raise the bound.
+    void keep_guarantee(const Stage& stage);
+    double train_error_db(const Stage& stage);
     double test_nmse_db();
     /// Remembers the parameters if the validation rows were never recovered better in this stage.
     void validate();
@@ -87,6 +99,8 @@ private:
     DeviceParameters gradient_;
     Optimiser optimiser_;
     std::shared_ptr<const CertifiedSet> certified_;  ///< where a stage asks for alpha
+    std::shared_ptr<Guarantee> guarantee_;           ///< where a stage asks for one
+    double proven_ = 0;                              ///< the bound of state_.best
     TrainState state_;                               ///< its buffers are filled by snapshot() only
     DataSet epoch_set_;
     std::size_t validation_rows_ = 0;

@@ -165,7 +165,7 @@ def test_an_attached_certificate_is_known_again(folder):
     assert before["certificate"] is None
     succeed("certify", model, "--support", "1,5,9", "--attach", "--quiet")
     text = succeed("inspect", model)
-    assert "certificate: no guarantee: alpha" in text and "warning" not in text
+    assert "certificate: no guarantee: Nothing is guaranteed" in text and "warning" not in text
     data = model.read_bytes()
     assert json.loads(succeed("inspect", model, "--json", "-"))["certificate"]["matches"] is True
     # One byte of the tensors, which stand last.
@@ -228,7 +228,8 @@ def test_a_proof_says_for_which_operators_and_measurements(tmp_path):
     text = words("certify", tmp_path / "model.safetensors", *options, "--noise", "0.125")
     assert "Stab Q (operators within 0.03125, for y at most 0.0625 away from A x)" in text
     assert "Theorem 1 is under the assumptions above. " in text
-    assert text.startswith("Guaranteed yes: ") and "What failed" not in text
+    assert text.startswith("For every signal") and "Guaranteed yes: " in text
+    assert "What failed" not in text
     assert f"Largest error proven {result['bound'][-1]:.4g}, which is " in text
 
 
@@ -261,7 +262,8 @@ def test_the_certificate_leads_with_plain_words(folder):
     result = certify(folder, *options)
     text = succeed("certify", folder / "model.safetensors", *options)
     lines = text.splitlines()
-    assert lines[0].startswith("Guaranteed") and lines[0].split()[1] == "no:"
+    assert lines[0].startswith("Nothing is guaranteed: on ")
+    assert any(line.startswith("Guaranteed") and line.split()[1] == "no:" for line in lines)
     front, _, paper = text.partition("Layer by layer")
     for notation in ("alpha", "Cvg", "eq. ", "f_k", "mu"):
         assert notation not in front
@@ -294,7 +296,7 @@ def test_a_damaged_certificate_is_only_a_warning(folder):
 def test_the_accelerated_update_is_said_to_lie_outside(folder):
     succeed("init", *PLAIN[:-2], "--out", folder / "model.safetensors")
     result = certify(folder, "--support", "1,5,9")
-    assert result["update"] == "accelerated" and result["companion"] is True
+    assert result["update"] == "accelerated" and result["followed"] is True
     assert "outside the paper's theory" in result["why"]
     assert "stab_q" not in result and len(result["f"]) == 4
     assert result["cvg"] == [None] * 4

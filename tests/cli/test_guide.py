@@ -107,7 +107,12 @@ def test_certificates_as_the_guide_makes_them(tmp_path):
     quick = sets("train.stage.pretrain.epochs=3", "train.stage.stage1.epochs=3",
                  "train.stage.stage2.epochs=2", "problem.train=500", "problem.test=50")
     commands = commands_of(section("Certify"))
-    assert [words[0] for words in commands] == ["train", *["certify"] * 3, "inspect"]
+    assert [words[0] for words in commands] == ["train", "certify", "train", *["certify"] * 3,
+                                                "inspect"]
+    (first, proof), commands = commands[:2], commands[2:]
+    assert "guaranteed: For every signal" in succeed(*first, cwd=tmp_path)
+    said = succeed(*proof, cwd=tmp_path)
+    assert said.startswith("For every signal with nonzeros at entries 12, 31, 58 alone")
     said = ""
     for words in commands:
         said += succeed(*words, *(quick if words[0] == "train" else []), cwd=tmp_path)
@@ -115,7 +120,7 @@ def test_certificates_as_the_guide_makes_them(tmp_path):
     summary = json.loads((tmp_path / "run-certified" / "summary.json").read_text())
     assert summary["alpha"]["asked"] == 0.9 and summary["alpha"]["reached"] < 0.9 + 1e-5
     assert "warning" not in said and "all delta for these weights" in said
-    assert "certificate: no guarantee: alpha" in said
+    assert "certificate: no guarantee: Nothing is guaranteed" in said
 
 
 def test_calibrations_as_the_guide_makes_them(tmp_path):

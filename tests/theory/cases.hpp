@@ -11,8 +11,8 @@
 #include "pibinn/certificate.hpp"
 #include "pibinn/random.hpp"
 #include "spectral/spectral_norm.hpp"
+#include "spectral/support_recursion.hpp"
 #include "theory/block_data.hpp"
-#include "theory/companion.hpp"
 
 namespace pibinn::testing {
 

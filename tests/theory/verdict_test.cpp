@@ -46,7 +46,8 @@ TEST(Verdict, OfASizeIsAboutAllSupportsAndNotTheOnesDrawn) {
     EXPECT_EQ(drawn.verdict, Verdict::on_supports);
     EXPECT_FALSE(drawn.over_all);
     EXPECT_TRUE(says(drawn, "supports drawn of 2 entries"));
-    EXPECT_TRUE(says(drawn, "not proven for all supports of that size: the threshold of layer 2"));
+    EXPECT_TRUE(
+        says(drawn, "not proven for all supports of that size: the bound of the last layer"));
 
     // E_1 = 0.25 + 0.3 sqrt(2), and the second layer needs 0.25 E_1.
     const Model model = one_bad_pair(0.25F, 0.3F);

@@ -1,4 +1,4 @@
-#include "theory/block_network.hpp"
+#include "spectral/block_network.hpp"
 
 #include <fmt/format.h>
 
@@ -33,10 +33,27 @@ void require_certifiable(const NetworkSpec& spec) {
         fail_usage(fmt::format("activation '{}' has no threshold: no support is ever kept",
                                to_string(spec.activation)),
                    "certify a model with activation 'soft' or 'hard'");
-    if (!is_certifiable(spec.activation))
-        fail_usage(
-            fmt::format("the theory has no bounds for activation '{}'", to_string(spec.activation)),
-            "certify a model with activation 'soft' or 'hard'");
+    if (!is_certifiable(spec))
+        fail_usage(fmt::format("the theory has no bounds for activation '{}' with thresholds that "
+                               "follow the residual",
+                               to_string(spec.activation)),
+                   "certify a model with activation 'soft' or 'hard', or with the plain update");
+}
+
+/// The learned shrinks of all layers; empty for other activations.
+std::vector<Shrink> shrinks_of(const Model& model) {
+    std::vector<Shrink> shrinks;
+    if (!model.spec.has_gains()) return shrinks;
+    const std::size_t pieces = model.spec.thresholds_per_layer();
+    for (std::size_t k = 0; k < model.spec.layers; ++k) {
+        const auto begin = static_cast<std::ptrdiff_t>(k * pieces);
+        const auto end = begin + static_cast<std::ptrdiff_t>(pieces);
+        shrinks.push_back({0,
+                           {model.theta.begin() + begin, model.theta.begin() + end},
+                           {model.gain.begin() + begin, model.gain.begin() + end}});
+        shrinks.back().theta = dead_zone(shrinks.back());
+    }
+    return shrinks;
 }
 
 std::vector<double> one_per_layer(const std::vector<float>& values, std::size_t layers) {
@@ -59,7 +76,9 @@ std::vector<BlockNetwork> block_networks(const Model& model) {
         for (std::size_t k = 1; k <= model.spec.layers; ++k)
             part.W.push_back(double{model.step_of(k)} *
                              block_matrix(s, block, model.layer_links(k)));
+        part.shrinks = shrinks_of(model);
         part.theta = one_per_layer(model.theta, model.spec.layers);
+        for (std::size_t k = 0; k < part.shrinks.size(); ++k) part.theta[k] = part.shrinks[k].theta;
         part.beta = one_per_layer(model.beta, model.spec.layers);
         part.omega = one_per_layer(model.omega, model.spec.layers);
         parts.push_back(std::move(part));
@@ -87,8 +106,15 @@ std::vector<Rows> run_layers(const BlockNetwork& network, const Rows& y) {
         Rows z = network.spec.delta * v - r * network.W[k];
         for (Eigen::Index i = 0; i < z.rows(); ++i) {
             const double unit = update.residual_threshold ? r.row(i).cwiseAbs().sum() / m : 1.0;
+            ActivationNumbers<double> numbers{network.theta[k] * unit, 0};
+            if (!network.shrinks.empty()) {
+                const Shrink& shrink = network.shrinks[k];
+                numbers.pieces = shrink.thresholds.size();
+                numbers.thresholds = shrink.thresholds.data();
+                numbers.gains = shrink.gains.data();
+            }
             for (Eigen::Index j = 0; j < n; ++j)
-                z(i, j) = activate(network.spec.activation, z(i, j), network.theta[k] * unit);
+                z(i, j) = activate(network.spec.activation, z(i, j), numbers);
         }
         before = x;
         x = z;

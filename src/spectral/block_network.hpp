@@ -5,6 +5,7 @@
 #include <Eigen/Dense>
 
 #include "pibinn/model.hpp"
+#include "spectral/shrink.hpp"
 
 namespace pibinn {
 
@@ -19,7 +20,12 @@ struct BlockNetwork {
     Eigen::MatrixXd A;
     std::vector<Eigen::MatrixXd> W;
     std::vector<double> theta, beta, omega;  ///< one per layer; 0 where the update has none
+    std::vector<Shrink> shrinks;             ///< of `piecewise`, one per layer; otherwise empty
 
+    /// The activation of layer k, from 0.
+    Shrink shrink(std::size_t k) const {
+        return shrinks.empty() ? Shrink{theta[k], {}, {}} : shrinks[k];
+    }
     std::size_t m() const { return static_cast<std::size_t>(A.rows()); }
     std::size_t n() const { return static_cast<std::size_t>(A.cols()); }
 };

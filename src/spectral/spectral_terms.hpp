@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "pibinn/bounds.hpp"
+#include "pibinn/error_bound.hpp"
 #include "pibinn/thread_pool.hpp"
-#include "theory/block_network.hpp"
+#include "spectral/block_network.hpp"
 
 namespace pibinn {
 
@@ -15,6 +15,10 @@ struct Support {
     std::vector<std::uint32_t> entries;
     auto operator<=>(const Support&) const = default;
 };
+
+/// delta I - W_S^T A_S of one layer, from 0, on one support.
+Eigen::MatrixXd step_on_support(const BlockNetwork& network, std::size_t layer,
+                                const Support& support);
 
 /// Suprema over supports, and where f_k takes its own.
 struct SpectralTerms {

@@ -1,4 +1,4 @@
-#include "theory/spectral_terms.hpp"
+#include "spectral/spectral_terms.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -56,6 +56,8 @@ void measure_outside(const Grams& g, const Support& support, const MatrixXd* cho
         for (Index j = 0; j < s; ++j)
             row[j] = g.wa(i, support.entries[static_cast<std::size_t>(j)]);
         terms.leak = std::max(terms.leak, row.norm());
+        terms.leak_row = std::max(terms.leak_row, row.lpNorm<1>());
+        terms.leak_entry = std::max(terms.leak_entry, row.lpNorm<Eigen::Infinity>());
         if (cholesky) {
             cholesky->triangularView<Eigen::Lower>().solveInPlace(row);
             terms.projected_leak = std::max(terms.projected_leak, row.norm());
@@ -63,27 +65,51 @@ void measure_outside(const Grams& g, const Support& support, const MatrixXd* cho
     }
 }
 
-/// Bounds ||W_i^T A_S|| for all i and all S of up to s entries without i.
-double leak_of_any_support(const Rows& wa, std::size_t s) {
-    double most = 0;
+/// Bounds W_i^T A_S in three norms for all i and all S of up to s entries without i.
+void measure_any_support(const Rows& wa, std::size_t s, LayerTerms& terms) {
+    std::vector<double> sizes;
     for (Index i = 0; i < wa.rows(); ++i) {
-        std::vector<double> squares;
+        sizes.clear();
         for (Index j = 0; j < wa.cols(); ++j)
-            if (j != i) squares.push_back(wa(i, j) * wa(i, j));
-        std::sort(squares.begin(), squares.end(), std::greater<>());
-        squares.resize(std::min(s, squares.size()));
-        most = std::max(most, std::accumulate(squares.begin(), squares.end(), 0.0));
+            if (j != i) sizes.push_back(std::abs(wa(i, j)));
+        const auto end = sizes.begin() + static_cast<std::ptrdiff_t>(std::min(s, sizes.size()));
+        std::partial_sort(sizes.begin(), end, sizes.end(), std::greater<>());
+        const double sum = std::accumulate(sizes.begin(), end, 0.0);
+        const double squares = std::inner_product(sizes.begin(), end, sizes.begin(), 0.0);
+        terms.leak = std::max(terms.leak, std::sqrt(squares));
+        terms.leak_row = std::max(terms.leak_row, sum);
+        if (!sizes.empty()) terms.leak_entry = std::max(terms.leak_entry, sizes.front());
     }
-    return std::sqrt(most);
+}
+
+/// Nothing is known yet, and a supremum begins at 0.
+LayerTerms measured_terms() {
+    LayerTerms terms;
+    terms.f_row = terms.f_column = terms.leak_row = terms.leak_entry = 0;
+    return terms;
+}
+
+void take_scalars(const BlockNetwork& network, std::size_t k, LayerTerms& layer) {
+    const Shrink shrink = network.shrink(k);
+    layer.theta = dead_zone(shrink);
+    layer.thresholds = shrink.thresholds;
+    layer.gains = shrink.gains;
+    layer.beta = network.beta[k];
+    layer.omega = network.omega[k];
 }
 
 }  // namespace
+
+MatrixXd step_on_support(const BlockNetwork& network, std::size_t layer, const Support& support) {
+    const MatrixXd w = network.W[layer](Eigen::all, support.entries);
+    return step_matrix(w.transpose() * network.A(Eigen::all, support.entries), network.spec.delta);
+}
 
 SpectralTerms spectral_terms(const std::vector<BlockNetwork>& networks,
                              const std::vector<Support>& supports, ThreadPool& pool) {
     const NetworkSpec& spec = networks.front().spec;
     SpectralTerms out;
-    out.layers.resize(spec.layers);
+    out.layers.assign(spec.layers, measured_terms());
     out.worst.resize(spec.layers);
 
     std::vector<MatrixXd> gram;  // A^T A, block by block
@@ -108,26 +134,33 @@ SpectralTerms spectral_terms(const std::vector<BlockNetwork>& networks,
     for (std::size_t k = 0; k < spec.layers; ++k) {
         std::vector<Grams> grams;
         for (const BlockNetwork& network : networks) grams.push_back(grams_of(network, k));
-        pool.run_chunks(
-            supports.size(), kSupportsPerTask,
-            [&](std::size_t, std::size_t begin, std::size_t end) {
-                for (std::size_t i = begin; i < end; ++i) {
-                    const Support& support = supports[i];
-                    const Grams& g = grams[support.block];
-                    LayerTerms& t = terms[i] = {};
-                    t.f = spectral_norm(step_matrix(submatrix(g.wa, support.entries), spec.delta));
-                    t.weight = std::sqrt(
-                        std::max(0.0, largest_eigenvalue(submatrix(g.ww, support.entries))));
-                    const bool based = !cholesky.empty() && cholesky[i].size() > 0;
-                    if (!cholesky.empty() && !based) t.projected_leak = g.column;
-                    measure_outside(g, support, based ? &cholesky[i] : nullptr, t);
-                }
-            });
+        pool.run_chunks(supports.size(), kSupportsPerTask,
+                        [&](std::size_t, std::size_t begin, std::size_t end) {
+                            for (std::size_t i = begin; i < end; ++i) {
+                                const Support& support = supports[i];
+                                const Grams& g = grams[support.block];
+                                LayerTerms& t = terms[i] = measured_terms();
+                                const MatrixXd step =
+                                    step_matrix(submatrix(g.wa, support.entries), spec.delta);
+                                t.f = spectral_norm(step);
+                                t.f_row = step.cwiseAbs().rowwise().sum().maxCoeff();
+                                t.f_column = step.cwiseAbs().colwise().sum().maxCoeff();
+                                t.weight = std::sqrt(std::max(
+                                    0.0, largest_eigenvalue(submatrix(g.ww, support.entries))));
+                                const bool based = !cholesky.empty() && cholesky[i].size() > 0;
+                                if (!cholesky.empty() && !based) t.projected_leak = g.column;
+                                measure_outside(g, support, based ? &cholesky[i] : nullptr, t);
+                            }
+                        });
         LayerTerms& layer = out.layers[k];
         for (std::size_t i = 0; i < supports.size(); ++i) {
             if (terms[i].f > layer.f) out.worst[k] = i;
             layer.f = std::max(layer.f, terms[i].f);
+            layer.f_row = std::max(layer.f_row, terms[i].f_row);
+            layer.f_column = std::max(layer.f_column, terms[i].f_column);
             layer.leak = std::max(layer.leak, terms[i].leak);
+            layer.leak_row = std::max(layer.leak_row, terms[i].leak_row);
+            layer.leak_entry = std::max(layer.leak_entry, terms[i].leak_entry);
             layer.projected_leak = std::max(layer.projected_leak, terms[i].projected_leak);
             layer.weight = std::max(layer.weight, terms[i].weight);
         }
@@ -136,10 +169,7 @@ SpectralTerms spectral_terms(const std::vector<BlockNetwork>& networks,
             layer.column = std::max(layer.column, g.column);
             out.diagonal_gap = std::max(out.diagonal_gap, g.diagonal_gap);
         }
-        const BlockNetwork& any = networks.front();
-        layer.theta = any.theta[k];
-        layer.beta = any.beta[k];
-        layer.omega = any.omega[k];
+        take_scalars(networks.front(), k, layer);
     }
     return out;
 }
@@ -147,28 +177,39 @@ SpectralTerms spectral_terms(const std::vector<BlockNetwork>& networks,
 SpectralTerms terms_of_all_supports(const std::vector<BlockNetwork>& networks, std::size_t s) {
     const NetworkSpec& spec = networks.front().spec;
     SpectralTerms out;
-    out.layers.resize(spec.layers);
+    out.layers.assign(spec.layers, measured_terms());
     for (const BlockNetwork& network : networks) {
         const bool outside = s < network.n();
         out.outside |= outside;
         out.operator_norm =
             std::max(out.operator_norm,
                      std::sqrt(norm_of_any_submatrix(network.A.transpose() * network.A, s)));
+        LayerTerms own;
         for (std::size_t k = 0; k < out.layers.size(); ++k) {
-            const Grams g = grams_of(network, k);
+            // Layers of the same weights have the same terms.
+            if (k == 0 || network.W[k] != network.W[k - 1]) {
+                const Grams g = grams_of(network, k);
+                const MatrixXd step = step_matrix(g.wa, spec.delta);
+                own = measured_terms();
+                own.f = norm_of_any_submatrix(step, s);
+                own.f_row = row_sum_of_any_submatrix(step, s);
+                own.f_column = row_sum_of_any_submatrix(step.transpose(), s);
+                own.mu = g.mu;
+                own.weight = std::sqrt(norm_of_any_submatrix(g.ww, s));
+                own.column = g.column;
+                if (outside) {
+                    measure_any_support(g.wa, s, own);
+                    own.projected_leak = g.column;  // a projection shortens
+                }
+                out.diagonal_gap = std::max(out.diagonal_gap, g.diagonal_gap);
+            }
             LayerTerms& layer = out.layers[k];
-            layer.f = std::max(layer.f, norm_of_any_submatrix(step_matrix(g.wa, spec.delta), s));
-            layer.mu = std::max(layer.mu, g.mu);
-            layer.weight = std::max(layer.weight, std::sqrt(norm_of_any_submatrix(g.ww, s)));
-            layer.column = std::max(layer.column, g.column);
-            out.diagonal_gap = std::max(out.diagonal_gap, g.diagonal_gap);
-            layer.theta = network.theta[k];
-            layer.beta = network.beta[k];
-            layer.omega = network.omega[k];
-            if (!outside) continue;
-            layer.leak = std::max(layer.leak, leak_of_any_support(g.wa, s));
-            layer.projected_leak =
-                std::max(layer.projected_leak, g.column);  // a projection shortens
+            for (double LayerTerms::*term :
+                 {&LayerTerms::f, &LayerTerms::f_row, &LayerTerms::f_column, &LayerTerms::mu,
+                  &LayerTerms::weight, &LayerTerms::column, &LayerTerms::leak,
+                  &LayerTerms::leak_row, &LayerTerms::leak_entry, &LayerTerms::projected_leak})
+                layer.*term = std::max(layer.*term, own.*term);
+            take_scalars(network, k, layer);
         }
     }
     return out;
