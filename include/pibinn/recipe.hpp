@@ -44,7 +44,7 @@ enum class LossKind {
     nmse,    ///< each signal's error relative to its energy
     energy,  ///< the errors of a batch relative to its energy
     log,     ///< the logarithm of that
-    /// The logarithm of the sum of the norms of a batch's errors, each to the power of 1.2: signals
+    /// The logarithm of the sum of the norms of a batch's errors, each to the power of 1.4: signals
     /// with little noise count more than by their squares, of which those with the most noise have
     /// nearly all.
     log_norm

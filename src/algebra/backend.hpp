@@ -44,7 +44,7 @@ enum class RowLoss {
     norm,
     tempered  ///< the norm to the power of kTempered
 };
-inline constexpr float kTempered = 1.2F;
+inline constexpr float kTempered = 1.4F;
 
 /// What a gradient does with what stands where it goes.
 enum class Into { add, assign };

@@ -201,7 +201,7 @@ std::vector<ConfigKey> train_keys(TrainConfig& config, const ProblemConfig& prob
         {"loss", "\"squared\"", "",
          "\"squared\", \"norm\", \"nmse\" (each signal relative to its energy), \"energy\" (a "
          "batch relative to its energy), \"log\" (the logarithm of that) or \"log-norm\" (of "
-         "the errors' norms to the power of 1.2); by default \"log\" for learned shrinks and tied "
+         "the errors' norms to the power of 1.4); by default \"log\" for learned shrinks and tied "
          "weights, "
          "\"log-norm\" where problem.snr_db is a range",
          [&](const Value& v) { recipe.loss = v.word(parse_loss); }},
