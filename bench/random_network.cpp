@@ -13,7 +13,6 @@ namespace pibinn::bench {
 
 namespace {
 
-constexpr std::uint64_t kSeed = 1;
 constexpr std::size_t kFlippedShare = 50;  // one sign in so many
 constexpr float kMomentum = 0.3F;
 constexpr float kOnsager = 0.3F;

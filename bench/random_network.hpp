@@ -1,11 +1,17 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "pibinn/model.hpp"
 #include "pibinn/thread_pool.hpp"
 
 namespace pibinn::bench {
+
+/// Of every random network and signal.
+inline constexpr std::uint64_t kSeed = 1;
+/// Of x in the layers of random networks.
+inline constexpr double kDensity = 0.10;
 
 /// Which random network.
 struct RandomSpec {

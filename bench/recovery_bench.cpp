@@ -12,7 +12,6 @@ namespace pibinn::bench {
 
 namespace {
 
-constexpr double kDensity = 0.10;        // of x in random networks
 constexpr double kSignalDensity = 0.05;  // of the signals for a model file
 // Signals that single calls go round: enough that no branch is learned by heart.
 constexpr std::size_t kLatencyRows = 64;

@@ -16,7 +16,6 @@ namespace pibinn::bench {
 
 namespace {
 
-constexpr std::uint64_t kSeed = 1;
 constexpr double kSignalDensity = 0.05;
 // Signals that set thresholds and measure densities. 64 of them left plain and accelerated networks
 // 7 % apart.

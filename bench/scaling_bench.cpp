@@ -10,8 +10,6 @@ namespace pibinn::bench {
 
 namespace {
 
-constexpr double kDensity = 0.10;
-
 /// One point of a curve: a model and the batch it recovers.
 struct Point {
     RecoveryCase recovery_case;

@@ -21,6 +21,7 @@ constexpr float kLargestMeasurement = 1e30F;
 /// How operators are drawn. Columns have norm 1, exactly or on average.
 enum class OperatorEnsemble {
     gaussian,       ///< N(0, 1/m)
+    gaussian_unit,  ///< the same, each column divided by its norm
     rademacher,     ///< +-1/sqrt(m)
     hadamard,       ///< rows of Sylvester's matrix, columns with random signs: +-1/sqrt(m)
     bernoulli,      ///< 0 or c with equal probability
@@ -41,8 +42,8 @@ public:
 
     /// Drawn in link order from the seed's operator stream; m are the rows of the block an entry
     /// stands in (its column's links for `mask`). A transform draws its rows, then its signs, block
-    /// by block. gaussian, rademacher and binary-sparse can be drawn on a mask, and the last on
-    /// nothing else.
+    /// by block. gaussian, gaussian-unit, rademacher and binary-sparse can be drawn on a mask, and
+    /// the last on nothing else.
     static Operator random(const Structure& structure, OperatorEnsemble ensemble,
                            std::uint64_t seed);
 

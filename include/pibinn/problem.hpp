@@ -35,11 +35,12 @@ struct ProblemTraits {
     bool given_measurements = false;  ///< y came with x
     /// A new signal can be measured: y is drawn, or what came with x is A x and some noise.
     bool measurable = true;
-    bool own_signals = false;  ///< arrays of a user, of which nothing else is known
-    bool drawn = false;        ///< signals come from a prior, which gives as many as one likes
-    bool disturbed = false;    ///< there is noise, or there are artefacts, to draw anew
-    bool sparse = true;        ///< false for coefficients of pictures and recordings
-    bool patches = false;      ///< signals are square patches of pictures
+    bool own_signals = false;   ///< arrays of a user, of which nothing else is known
+    bool drawn = false;         ///< signals come from a prior, which gives as many as one likes
+    bool disturbed = false;     ///< there is noise, or there are artefacts, to draw anew
+    bool noise_varies = false;  ///< the ratio of signal to noise is anywhere in a range
+    bool sparse = true;         ///< false for coefficients of pictures and recordings
+    bool patches = false;       ///< signals are square patches of pictures
     std::string basis = "identity";  ///< x holds coefficients in this basis
 
     bool operator==(const ProblemTraits&) const = default;

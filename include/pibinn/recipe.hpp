@@ -43,7 +43,11 @@ enum class LossKind {
     norm,
     nmse,    ///< each signal's error relative to its energy
     energy,  ///< the errors of a batch relative to its energy
-    log      ///< the logarithm of that
+    log,     ///< the logarithm of that
+    /// The logarithm of the sum of the norms of a batch's errors, each to the power of 1.2: signals
+    /// with little noise count more than by their squares, of which those with the most noise have
+    /// nearly all.
+    log_norm
 };
 
 /// Which solver's first iterations a training starts from.

@@ -39,7 +39,12 @@ using LayerParameters = BasicLayerNumbers<ConstBufferView>;
 using LayerGradients = BasicLayerNumbers<BufferView>;
 
 /// The distance of one row from its target; what else a loss is made of goes into row weights.
-enum class RowLoss { squared, norm };
+enum class RowLoss {
+    squared,
+    norm,
+    tempered  ///< the norm to the power of kTempered
+};
+inline constexpr float kTempered = 1.2F;
 
 /// What a gradient does with what stands where it goes.
 enum class Into { add, assign };

@@ -13,6 +13,14 @@ using Vector = Eigen::Map<Eigen::VectorXf>;
 
 }  // namespace
 
+float polish_unit(std::span<const float> values) {
+    constexpr int most_exponent = 100;
+    float most = 0;
+    for (const float v : values) most = std::max(most, std::abs(v));
+    if (most == 0 || !std::isfinite(most)) return 1;
+    return std::ldexp(1.0F, std::clamp(std::ilogb(most), -most_exponent, most_exponent));
+}
+
 Polish::Polish(const Block& block, std::span<const float> operator_values)
     : block_(block), values_(operator_values) {}
 
@@ -47,27 +55,31 @@ void Polish::run(std::size_t steps, float cut, std::span<const float> y, std::sp
     };
     const Eigen::Map<const Eigen::MatrixXf> a(columns_.data(), m, count);
     Vector r = room(r_, m), q = room(q_, m), p = room(p_, count), s = room(s_, count);
-    Eigen::VectorXf found(count);
-    for (Eigen::Index e = 0; e < count; ++e) found[e] = x[support_[static_cast<std::size_t>(e)]];
+    const float y_unit = polish_unit(y);
+    const float per_a = 1 / polish_unit(columns_);
+    Eigen::VectorXf found(count);  // in the units of a and y
+    for (Eigen::Index e = 0; e < count; ++e)
+        found[e] = x[support_[static_cast<std::size_t>(e)]] / y_unit / per_a;
 
-    r = Eigen::Map<const Eigen::VectorXf>(y.data(), m) - a * found;
-    s = a.transpose() * r;
+    r = Eigen::Map<const Eigen::VectorXf>(y.data(), m) / y_unit - a * (per_a * found);
+    s = a.transpose() * (per_a * r);
     p = s;
     float gamma = s.squaredNorm();
     const float enough = kPolished * gamma;
     for (std::size_t step = 0; step < steps && gamma > enough; ++step) {
-        q = a * p;
+        q = a * (per_a * p);
         const float alpha = gamma / q.squaredNorm();
         if (!std::isfinite(alpha)) break;  // columns that cancel
         found += alpha * p;
         r -= alpha * q;
-        s = a.transpose() * r;
+        s = a.transpose() * (per_a * r);
         const float next = s.squaredNorm();
         p = s + (next / gamma) * p;
         gamma = next;
     }
     std::fill(x.begin(), x.end(), 0.0F);
-    for (Eigen::Index e = 0; e < count; ++e) x[support_[static_cast<std::size_t>(e)]] = found[e];
+    for (Eigen::Index e = 0; e < count; ++e)
+        x[support_[static_cast<std::size_t>(e)]] = found[e] * y_unit * per_a;
 }
 
 }  // namespace pibinn

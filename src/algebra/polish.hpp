@@ -11,6 +11,11 @@ namespace pibinn {
 /// Polish ends at this share of the first squared gradient: float32 has no digits left to gain.
 inline constexpr float kPolished = 1e-14F;
 
+/// A power of two near the largest of some numbers, 1 where all are zero. Polish divides columns
+/// and measurements by theirs, since it squares A^T r twice over: in units of 1e5 and 1e9 float32
+/// would overflow. Powers of two change no digit.
+float polish_unit(std::span<const float> values);
+
 /// Conjugate gradients for ||y - A_S x_S||^2 on the support S that a network found, from what it
 /// found there: it takes the bias of thresholds off. Both products touch the columns of S alone.
 class Polish {

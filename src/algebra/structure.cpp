@@ -11,10 +11,10 @@ namespace pibinn {
 
 namespace {
 
-constexpr NameTable<StructureKind, 4> kNames{{{StructureKind::dense, "dense"},
-                                              {StructureKind::repeated, "repeated"},
-                                              {StructureKind::blocks, "blocks"},
-                                              {StructureKind::mask, "mask"}}};
+constexpr NameTable<StructureKind, 4> kStructureNames{{{StructureKind::dense, "dense"},
+                                                       {StructureKind::repeated, "repeated"},
+                                                       {StructureKind::blocks, "blocks"},
+                                                       {StructureKind::mask, "mask"}}};
 
 // Shapes may come from a file that lies; products of sizes up to here cannot overflow.
 constexpr std::size_t kMostLinks = std::size_t{1} << 46;
@@ -30,10 +30,10 @@ void require_size(std::size_t m, std::size_t n) {
 
 }  // namespace
 
-std::string_view to_string(StructureKind kind) { return name_of(kNames, kind); }
+std::string_view to_string(StructureKind kind) { return name_of(kStructureNames, kind); }
 
 StructureKind parse_structure_kind(std::string_view name) {
-    return parse_name(kNames, name, "structure");
+    return parse_name(kStructureNames, name, "structure");
 }
 
 Structure Structure::dense(std::size_t m, std::size_t n) {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/arrays.hpp"
+#include "cli/calibrate.hpp"
 #include "cli/options.hpp"
 #include "core/folder.hpp"
 #include "pibinn/certificate.hpp"
@@ -94,7 +95,8 @@ void run_certify(const Arguments& arguments) {
         "pibinn certify model.safetensors --attack 40    (a model of the recipe guaranteed)\n"
         "  pibinn certify model.safetensors --signals x_test.npy --out certificate\n"
         "  pibinn certify model.safetensors --support 1,5,9 --suggest\n"
-        "  pibinn certify model.safetensors --size 5 --samples 2000 --json -");
+        "  pibinn certify model.safetensors --size 5 --samples 2000 --json -\n"
+        "  pibinn certify model.safetensors --calibrate x_held_out.npy --attach");
     std::string model_file, out;
     CertificateInput input;
     std::optional<std::string> support;
@@ -125,13 +127,18 @@ void run_certify(const Arguments& arguments) {
     line.optional("--attack", options.attack,
                   "look for the worst signals of the class from N starts, beside the proof", "N");
     line.flag("--suggest", wants_suggestion, "find the delta and the scale that give alpha < 1");
-    line.flag("--attach", attach, "keep the certificate in the model file");
-    line.optional("--out", out, "folder for certificate.json, certificate.html and pictures",
+    line.flag("--attach", attach, "keep the certificate or calibration in the model file");
+    line.optional("--out", out,
+                  "folder for certificate.json, certificate.html and pictures, or calibration.*",
                   "DIR");
     std::vector<TheoremOption> theorem = theorem_options(options.theorem);
     for (TheoremOption& option : theorem)
         line.optional(option.name, option.given, option.what, "VALUE", "Theorem 1");
+    CalibrateOptions calibration;
+    calibration.add_to(line);
     if (!line.parse(arguments)) return;
+    if (calibration.asked(arguments))
+        return calibration.run(model_file, input.measurements_name, input.seed, out, attach);
     take(theorem);
     if (support) input.support = parse_support(*support);
     const Console console(line.output());

@@ -16,4 +16,12 @@ std::string attached_text(const std::optional<AttachedCertificate>& attached) {
                        escaped(attached->statement.empty() ? attached->why : attached->statement));
 }
 
+std::string calibration_text(const std::optional<AttachedCalibration>& attached) {
+    if (!attached) return "";
+    if (!attached->matches)
+        return "warning: the attached calibration was made of other weights; run 'pibinn certify "
+               "--calibrate' again\n";
+    return fmt::format("calibration: {}\n", escaped(attached->statement));
+}
+
 }  // namespace pibinn::cli

@@ -70,12 +70,15 @@ void Console::say(std::string_view text) const {
         write_stdout(text);
 }
 
-void Console::note(std::string_view text) {
+void Console::remark(std::string_view kind, std::string_view text) {
     if (output_.quiet || text.empty()) return;
     clear_progress();
-    const std::string line = fmt::format("pibinn: note: {}\n", escaped(text));
+    const std::string line = fmt::format("pibinn: {}: {}\n", kind, escaped(text));
     write_stderr(line);
 }
+
+void Console::note(std::string_view text) { remark("note", text); }
+void Console::warn(std::string_view text) { remark("warning", text); }
 
 void Console::result(const nlohmann::ordered_json& json) const {
     if (output_.json.empty()) return;

@@ -41,6 +41,8 @@ public:
     void say(std::string_view text) const;
     /// What a person should know at once, as a line on standard error; an empty text is none.
     void note(std::string_view text);
+    /// The same of what a person should look into.
+    void warn(std::string_view text);
     void result(const nlohmann::ordered_json& json) const;
 
     /// Shows how far a task has come, unless quiet. On a terminal: a bar, from the second second
@@ -52,6 +54,8 @@ public:
     void clear_progress();
 
 private:
+    void remark(std::string_view kind, std::string_view text);
+
     using Clock = std::chrono::steady_clock;
 
     OutputOptions output_;

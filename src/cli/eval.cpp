@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/options.hpp"
+#include "cli/row_source.hpp"
 #include "core/numbers.hpp"
 #include "core/table.hpp"
 #include "model/metrics_sum.hpp"
@@ -18,9 +19,6 @@
 namespace pibinn::cli {
 
 namespace {
-
-// Of measurements and signals together.
-constexpr std::size_t kChunkBytes = 16U << 20U;
 
 std::string report(const Metrics& metrics, const RecoveryTime& time) {
     Table table = Table::of({"measure", "value"});
@@ -57,8 +55,7 @@ Evaluation evaluate_rows(const Model& model, const std::string& signals_file,
                        "row i of the measurements must belong to row i of the signals");
     }
     const Recoverer recoverer(model);
-    const std::size_t row_bytes = sizeof(float) * (model.op.rows() + model.op.cols());
-    const std::size_t chunk = std::max<std::size_t>(1, kChunkBytes / row_bytes);
+    const std::size_t chunk = rows_per_chunk(model.op.rows(), model.op.cols());
     MetricsSum sum;
     std::optional<RecoveryTime> time;
     for (std::size_t done = 0; done < signals.rows(); done += chunk) {

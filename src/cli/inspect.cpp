@@ -18,7 +18,9 @@
 #include "pibinn/array.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/model.hpp"
+#include "problem/signal_marks.hpp"
 #include "study/model_json.hpp"
+#include "theory/calibration_json.hpp"
 #include "theory/certificate_json.hpp"
 
 namespace pibinn::cli {
@@ -50,10 +52,12 @@ std::string domain_text(const SignalDomain& domain) {
     return text + fmt::format(", noise {:g}\n", domain.noise_std);
 }
 
+/// Without what is told in other words, or is of no use to a person.
 std::string metadata_text(const Model& model) {
     std::string text;
     for (const auto& [key, value] : model.metadata)
-        if (key != kCertificateKey) text += fmt::format("{}: {}\n", escaped(key), escaped(value));
+        if (key != kCertificateKey && key != kCalibrationKey && key != kTrainSignalsKey)
+            text += fmt::format("{}: {}\n", escaped(key), escaped(value));
     return text;
 }
 
@@ -83,6 +87,10 @@ void inspect_model(const std::string& file, const std::string& picture, const Co
     const Model model = Model::load(file);
     const BitCount bits = count_bits(model);
     const auto attached = attached_certificate(model);
+    const auto calibration = attached_calibration(model);
+    nlohmann::ordered_json calibrated;
+    if (calibration)
+        calibrated = {{"matches", calibration->matches}, {"statement", calibration->statement}};
     std::error_code code;  // a pipe has no size
     const auto bytes = std::filesystem::file_size(file, code);
     if (!picture.empty()) {
@@ -92,7 +100,8 @@ void inspect_model(const std::string& file, const std::string& picture, const Co
     }
     console.say(fmt::format("{}{}\n{}\n{}{}\n{}{}file: {}\n", model_lines(model), share_text(model),
                             bits_table(model), numbers_text(model), domain_text(model.domain),
-                            metadata_text(model), attached_text(attached),
+                            metadata_text(model),
+                            attached_text(attached) + calibration_text(calibration),
                             code ? "a stream" : grouped(bytes) + " bytes"));
     nlohmann::ordered_json certificate;
     if (attached)
@@ -111,6 +120,7 @@ void inspect_model(const std::string& file, const std::string& picture, const Co
                     {"basis", to_string(model.domain.basis.kind())},
                     {"patch", model.domain.patch},
                     {"certificate", certificate},
+                    {"calibration", calibrated},
                     {"metadata", model.metadata}});
 }
 

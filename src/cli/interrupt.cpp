@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::array kSavedFirst{SIGINT, SIGTERM, SIGHUP};
 
-std::atomic<bool> flag{false};
+std::atomic<bool> raised_flag{false};
 static_assert(std::atomic<bool>::is_always_lock_free,
               "a signal handler may only touch such a flag");
 
@@ -20,7 +20,7 @@ void stop(int signal) {
     std::raise(signal);
 }
 
-void raise_flag(int) { flag = true; }
+void raise_flag(int) { raised_flag = true; }
 
 struct sigaction action_of(void (*handler)(int), int flags) {
     struct sigaction action = {};
@@ -36,7 +36,7 @@ struct sigaction deadly() {
 
 /// The first one raises the flag and makes the second one deadly.
 void raise_flag_once(int signal) {
-    flag = true;
+    raised_flag = true;
     const struct sigaction second = deadly();
     sigaction(signal, &second, nullptr);
 }
@@ -50,7 +50,7 @@ void listen(int signal, const struct sigaction& action, struct sigaction& before
 }  // namespace
 
 Interrupt::Interrupt() {
-    flag = false;
+    raised_flag = false;
     for (std::size_t i = 0; i < kSavedFirst.size(); ++i)
         listen(kSavedFirst[i],
                action_of(kSavedFirst[i] == SIGHUP ? raise_flag : raise_flag_once, SA_RESTART),
@@ -62,7 +62,7 @@ Interrupt::~Interrupt() {
         sigaction(kSavedFirst[i], &before_[i], nullptr);
 }
 
-bool Interrupt::raised() const { return flag; }
+bool Interrupt::raised() const { return raised_flag; }
 
 void remove_temporaries_when_stopped() {
     struct sigaction before = {};

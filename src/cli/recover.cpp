@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -15,14 +16,12 @@
 #include "pibinn/error.hpp"
 #include "pibinn/npz.hpp"
 #include "pibinn/recoverer.hpp"
+#include "pibinn/recovery_check.hpp"
 #include "study/stopwatch.hpp"
 
 namespace pibinn::cli {
 
 namespace {
-
-// Of measurements and signals together: a file may be larger than memory, its chunks are not.
-constexpr std::size_t kChunkBytes = 16U << 20U;
 
 bool parse_layers(std::string_view word) {
     static constexpr NameTable<bool, 2> names{{{false, "last"}, {true, "all"}}};
@@ -38,9 +37,9 @@ struct Outcome {
 
 /// Reads, recovers and writes a chunk of rows at a time; of a stream, those that are there.
 Outcome recover_rows(const Model& model, const Recoverer& recoverer, const std::string& in,
-                     const std::string& out, Console& console, ThreadPool& pool) {
-    const std::size_t row_bytes = sizeof(float) * (model.op.rows() + model.op.cols());
-    const std::size_t chunk = std::max<std::size_t>(1, kChunkBytes / row_bytes);
+                     const std::string& out, RecoveryCheck* check, Console& console,
+                     ThreadPool& pool) {
+    const std::size_t chunk = rows_per_chunk(model.op.rows(), model.op.cols());
     const auto source = open_rows(in, model.op.rows());
     const auto sink = make_rows(out, source->rows(), model.op.cols());
     std::size_t done = 0;
@@ -51,6 +50,7 @@ Outcome recover_rows(const Model& model, const Recoverer& recoverer, const std::
             total += static_cast<double>(rows.rows) * microseconds_once(rows.rows, [&] {
                          x = recoverer.coefficients(rows, pool, nullptr, first);
                      });
+            if (check != nullptr) check->add(rows, x, pool);
             sink->write(recoverer.signals(std::move(x), pool, first));
         };
         try {
@@ -72,11 +72,13 @@ Outcome recover_rows(const Model& model, const Recoverer& recoverer, const std::
 
 /// x1 .. xK of an archive.
 Outcome recover_layers(const Model& model, const Recoverer& recoverer, const std::string& in,
-                       const std::string& out, ThreadPool& pool) {
+                       const std::string& out, RecoveryCheck* check, ThreadPool& pool) {
     const Batch y = read_rows(in, model.op.rows(), "measurements");
     std::vector<Batch> layers;
+    Batch last;
     const double batch_us =
-        microseconds_once(y.rows(), [&] { recoverer.coefficients(y, pool, &layers); });
+        microseconds_once(y.rows(), [&] { last = recoverer.coefficients(y, pool, &layers); });
+    if (check != nullptr) check->add(y, last, pool);
     std::vector<NpzArray> arrays;
     for (std::size_t k = 0; k < layers.size(); ++k) {
         layers[k] = recoverer.signals(std::move(layers[k]), pool);
@@ -107,8 +109,10 @@ void run_recover(const Arguments& arguments) {
         "normalize = \"patch\" gives them without their own mean, which was not "
         "measured. A .npy file may be larger than memory. With --layers all the output is an .npz "
         "archive of x1 .. xK, the estimate after every layer. '-' stands for standard input "
-        "and output: raw little-endian float32 rows without a header, each answered as it comes.",
-        "pibinn recover model.safetensors --in y.npy --out x.npy\n"
+        "and output: raw little-endian float32 rows without a header, each answered as it comes. "
+        "--check compares what comes back with the calibration or the certificate that the model "
+        "carries, and warns of signals that leave its class.",
+        "pibinn recover model.safetensors --in y.npy --out x.npy --check\n"
         "  producer | pibinn recover model.safetensors --in - --out - | consumer");
     std::string model_file, in, out, layers = "last", kernel = "auto";
     line.required("MODEL", model_file, "model file (.safetensors)");
@@ -120,6 +124,9 @@ void run_recover(const Arguments& arguments) {
     line.optional("--kernel", kernel,
                   "instruction set, or one of its kernels; 'pibinn --version' lists them",
                   "auto|NAME");
+    bool wants_check = false;
+    line.flag("--check", wants_check,
+              "warn of signals outside the class of the model's calibration or certificate");
     if (!line.parse(arguments)) return;
     const bool all = parse_layers(layers);
     require_files(in, out, all, line.output().json);
@@ -140,8 +147,11 @@ void run_recover(const Arguments& arguments) {
     const std::string used_kernel =
         recoverer.packed() != nullptr ? recoverer.packed()->kernel() : use_kernel(kernel);
     ThreadPool pool(line.threads());
-    const Outcome outcome = all ? recover_layers(model, recoverer, in, out, pool)
-                                : recover_rows(model, recoverer, in, out, console, pool);
+    std::optional<RecoveryCheck> check;
+    if (wants_check) check.emplace(model);
+    RecoveryCheck* checked = check ? &*check : nullptr;
+    const Outcome outcome = all ? recover_layers(model, recoverer, in, out, checked, pool)
+                                : recover_rows(model, recoverer, in, out, checked, console, pool);
 
     if (model.domain.normalize == Normalize::patch)
         console.note(
@@ -153,13 +163,21 @@ void run_recover(const Arguments& arguments) {
                     out == "-" ? "standard output" : out, outcome.signals, model.op.cols(),
                     all ? fmt::format(" after each of {} layers", outcome.layers) : "",
                     rounded(outcome.batch_us), pool.threads()));
-    console.result({{"out", out},
-                    {"signals", outcome.signals},
-                    {"n", model.op.cols()},
-                    {"layers", outcome.layers},
-                    {"kernel", used_kernel},
-                    {"microseconds_per_signal", outcome.batch_us},
-                    {"threads", pool.threads()}});
+    nlohmann::ordered_json result = {{"out", out},
+                                     {"signals", outcome.signals},
+                                     {"n", model.op.cols()},
+                                     {"layers", outcome.layers},
+                                     {"kernel", used_kernel},
+                                     {"microseconds_per_signal", outcome.batch_us},
+                                     {"threads", pool.threads()}};
+    if (check) {
+        if (check->outside() > 0)
+            console.warn(check->text());
+        else
+            console.say(check->text() + "\n");
+        result["check"] = nlohmann::ordered_json::parse(check->json());
+    }
+    console.result(result);
 }
 
 }  // namespace pibinn::cli

@@ -15,9 +15,9 @@ namespace pibinn::cli {
 
 namespace {
 
-class FileRows final : public RowSink {
+class FileSink final : public RowSink {
 public:
-    FileRows(const std::string& out, std::size_t rows, std::size_t cols)
+    FileSink(const std::string& out, std::size_t rows, std::size_t cols)
         : writer_(out, cols, rows > 0 ? std::optional(rows) : std::nullopt) {}
     void write(ConstBatchView rows) override { writer_.write(rows); }
     void commit() override { writer_.commit(); }
@@ -60,7 +60,7 @@ void require_patchable(const std::string& out) {
 std::unique_ptr<RowSink> make_rows(const std::string& out, std::size_t rows, std::size_t cols) {
     if (out == "-") return std::make_unique<StandardOutputRows>();
     if (rows == 0) require_patchable(out);
-    return std::make_unique<FileRows>(out, rows, cols);
+    return std::make_unique<FileSink>(out, rows, cols);
 }
 
 }  // namespace pibinn::cli

@@ -23,9 +23,9 @@ static_assert(std::endian::native == std::endian::little, "raw rows are little-e
 // More than a pipe holds: a read then takes all that is there.
 constexpr std::size_t kBufferBytes = 256U << 10U;
 
-class FileRows final : public RowSource {
+class FileSource final : public RowSource {
 public:
-    FileRows(const std::string& place, std::size_t cols) : array_(place) {
+    FileSource(const std::string& place, std::size_t cols) : array_(place) {
         require_shape(array_.rows(), array_.cols(), cols, "measurements", place);
     }
     std::size_t rows() const override { return array_.rows(); }
@@ -118,9 +118,14 @@ private:
 
 }  // namespace
 
+std::size_t rows_per_chunk(std::size_t measurements, std::size_t signal_entries) {
+    constexpr std::size_t bytes = 16U << 20U;
+    return std::max<std::size_t>(1, bytes / (sizeof(float) * (measurements + signal_entries)));
+}
+
 std::unique_ptr<RowSource> open_rows(const std::string& place, std::size_t cols) {
     if (place == "-") return std::make_unique<StandardInputRows>(cols);
-    return std::make_unique<FileRows>(place, cols);
+    return std::make_unique<FileSource>(place, cols);
 }
 
 }  // namespace pibinn::cli

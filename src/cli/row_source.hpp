@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 
@@ -21,5 +22,9 @@ public:
 /// float32, `cols` per row, each returned as soon as it arrives. Rows of another width, no rows at
 /// all and values that are not numbers are input errors.
 std::unique_ptr<RowSource> open_rows(const std::string& place, std::size_t cols);
+
+/// How many rows of measurements and signals together make a chunk: a file may be larger than
+/// memory, its chunks are not.
+std::size_t rows_per_chunk(std::size_t measurements, std::size_t signal_entries);
 
 }  // namespace pibinn::cli

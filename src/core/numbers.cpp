@@ -35,6 +35,11 @@ std::string rounded(double value) {
     return decimal(value, std::max(0, 3 - before));
 }
 
+std::string decibels(double ratio) {
+    if (ratio == 0) return "exact";
+    return std::isfinite(ratio) ? fmt::format("{:.1f} dB", 20 * std::log10(ratio)) : "-";
+}
+
 std::string grouped(std::size_t value) {
     const std::string digits = std::to_string(value);
     std::string text;

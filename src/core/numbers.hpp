@@ -12,6 +12,8 @@ namespace pibinn {
 std::string decimal(double value, int digits);
 /// Three significant digits: 0.0123, 4.56, 789.
 std::string rounded(double value);
+/// A ratio of lengths: "-18.2 dB", "exact" for 0, a dash for what is infinite or no number.
+std::string decibels(double ratio);
 /// 100,640
 std::string grouped(std::size_t value);
 /// Bits as the bytes a file needs for them: 80 B, 12.6 kB, 3.1 MB.

@@ -29,4 +29,9 @@ struct Table {
 /// title wider than `title_width` and than its column's cells is broken at spaces; 0 breaks none.
 std::string table_text(const Table& table, std::size_t title_width = 0);
 
+/// Titles of wide tables are broken at this width.
+inline constexpr std::size_t kTitleWidth = 8;
+/// Stands in a cell that has nothing to tell.
+inline constexpr const char* kNone = "–";
+
 }  // namespace pibinn

@@ -40,15 +40,16 @@ bool watch(const Ready& ready) {
     } while (Clock::now() - start < patience);
     return false;
 }
-
-/// The tasks that one thread begins with. On a cache line of its own: every thread counts often.
-struct alignas(64) Share {
-    std::atomic<std::size_t> next{0};
-    std::size_t end = 0;
-};
 }  // namespace
 
 struct ThreadPool::State {
+    /// The tasks that one thread begins with. On a cache line of its own: every thread counts
+    /// often.
+    struct alignas(64) Share {
+        std::atomic<std::size_t> next{0};
+        std::size_t end = 0;
+    };
+
     std::mutex mutex;
     std::condition_variable work_ready;
     std::condition_variable work_done;
@@ -128,7 +129,7 @@ ThreadPool::ThreadPool(std::size_t threads) : state_(std::make_unique<State>()) 
     const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
     if (threads == 0) threads = cores;
     state_->watchful = threads <= cores;
-    state_->shares = std::vector<Share>(threads);
+    state_->shares = std::vector<State::Share>(threads);
     try {
         for (std::size_t i = 1; i < threads; ++i)
             state_->workers.emplace_back([state = state_.get(), i] { state->work(i); });

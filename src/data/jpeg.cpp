@@ -17,18 +17,18 @@ constexpr int kMostScans = 64;
 
 /// libjpeg reports errors by a long jump, which runs no destructors. The two functions that it
 /// leaves therefore hold no object with a destructor.
-struct Decoder {
+struct JpegDecoder {
     jpeg_decompress_struct info{};
     jpeg_error_mgr errors{};
     jpeg_progress_mgr progress{};
     std::jmp_buf back;
     char message[JMSG_LENGTH_MAX] = {};
 
-    Decoder() {
+    JpegDecoder() {
         info.err = jpeg_std_error(&errors);
         info.client_data = this;
         errors.error_exit = [](j_common_ptr common) {
-            auto* const self = static_cast<Decoder*>(common->client_data);
+            auto* const self = static_cast<JpegDecoder*>(common->client_data);
             self->errors.format_message(common, self->message);
             std::longjmp(self->back, 1);
         };
@@ -42,19 +42,19 @@ struct Decoder {
         };
         errors.output_message = [](j_common_ptr) {};
         progress.progress_monitor = [](j_common_ptr common) {
-            auto* const self = static_cast<Decoder*>(common->client_data);
+            auto* const self = static_cast<JpegDecoder*>(common->client_data);
             if (self->info.input_scan_number <= kMostScans) return;
             std::snprintf(self->message, sizeof self->message, "it has more than %d scans",
                           kMostScans);
             std::longjmp(self->back, 1);
         };
     }
-    ~Decoder() { jpeg_destroy_decompress(&info); }
-    Decoder(const Decoder&) = delete;
-    Decoder& operator=(const Decoder&) = delete;
+    ~JpegDecoder() { jpeg_destroy_decompress(&info); }
+    JpegDecoder(const JpegDecoder&) = delete;
+    JpegDecoder& operator=(const JpegDecoder&) = delete;
 };
 
-bool read_header(Decoder& decoder, std::string_view bytes) {
+bool read_jpeg_header(JpegDecoder& decoder, std::string_view bytes) {
     if (setjmp(decoder.back)) return false;
     jpeg_create_decompress(&decoder.info);
     decoder.info.progress = &decoder.progress;
@@ -64,7 +64,7 @@ bool read_header(Decoder& decoder, std::string_view bytes) {
 }
 
 /// 8-bit samples of all rows, as many per pixel as `out_color_space` has.
-bool read_samples(Decoder& decoder, unsigned char* samples, std::size_t row_bytes) {
+bool read_samples(JpegDecoder& decoder, unsigned char* samples, std::size_t row_bytes) {
     if (setjmp(decoder.back)) return false;
     jpeg_start_decompress(&decoder.info);
     while (decoder.info.output_scanline < decoder.info.output_height) {
@@ -78,8 +78,8 @@ bool read_samples(Decoder& decoder, unsigned char* samples, std::size_t row_byte
 }  // namespace
 
 Image decode_jpeg(std::string_view bytes, const std::string& where) {
-    Decoder decoder;
-    if (!read_header(decoder, bytes)) fail_decode("JPEG", decoder.message, where);
+    JpegDecoder decoder;
+    if (!read_jpeg_header(decoder, bytes)) fail_decode("JPEG", decoder.message, where);
     jpeg_decompress_struct& info = decoder.info;
     const std::size_t height = info.image_height, width = info.image_width;
     const J_COLOR_SPACE stored = info.jpeg_color_space;

@@ -75,12 +75,12 @@ std::size_t images_for(std::size_t patches, const PatchSpec& spec) {
     return (patches + spec.per_image - 1) / spec.per_image;
 }
 
-struct Wanted {
+struct WantedPatches {
     std::size_t train = 0, test = 0;
 };
 
 /// Fills in what the caller left open: all patches of the pictures, four fifths of them to train.
-Wanted wanted_patches(const PatchSpec& spec, std::size_t images) {
+WantedPatches wanted_patches(const PatchSpec& spec, std::size_t images) {
     const std::size_t all = images * spec.per_image;
     const auto left = [&](std::size_t patches) {
         if (!spec.split_by_image) return all - std::min(all, patches);
@@ -88,7 +88,7 @@ Wanted wanted_patches(const PatchSpec& spec, std::size_t images) {
     };
     std::size_t most = images * 4 / 5 * spec.per_image;
     if (most == 0 && !spec.split_by_image) most = all * 4 / 5;  // one picture is enough
-    Wanted wanted;
+    WantedPatches wanted;
     wanted.train = spec.train ? *spec.train : spec.test ? left(*spec.test) : most;
     wanted.test = spec.test.value_or(left(wanted.train));
     return wanted;
@@ -155,7 +155,7 @@ PatchSet draw_patches(const PatchSpec& spec, std::uint64_t seed) {
     PatchSet set;
     const std::vector<fs::path> pictures = list_pictures(folder, set.skipped);
     const Draw draw = draw_from(pictures, folder, spec, seed, set.skipped);
-    const Wanted wanted = wanted_patches(spec, draw.images);
+    const WantedPatches wanted = wanted_patches(spec, draw.images);
     const std::size_t need = spec.split_by_image
                                  ? images_for(wanted.train, spec) + images_for(wanted.test, spec)
                                  : images_for(wanted.train + wanted.test, spec);

@@ -16,40 +16,40 @@ namespace {
 
 /// libpng reports errors by a long jump, as libjpeg does: functions that it leaves hold no object
 /// with a destructor.
-struct Decoder {
+struct PngDecoder {
     png_structp png = nullptr;
     png_infop info = nullptr;
     std::string_view left;
     std::jmp_buf back;
     char message[128] = {};
 
-    Decoder() {
+    PngDecoder() {
         png = png_create_read_struct(PNG_LIBPNG_VER_STRING, this, fail, ignore);
         info = png ? png_create_info_struct(png) : nullptr;
         ensure(info != nullptr, "libpng could be started");
     }
-    ~Decoder() { png_destroy_read_struct(&png, &info, nullptr); }
-    Decoder(const Decoder&) = delete;
-    Decoder& operator=(const Decoder&) = delete;
+    ~PngDecoder() { png_destroy_read_struct(&png, &info, nullptr); }
+    PngDecoder(const PngDecoder&) = delete;
+    PngDecoder& operator=(const PngDecoder&) = delete;
 
     [[noreturn]] static void fail(png_structp png, png_const_charp text) {
-        auto* const self = static_cast<Decoder*>(png_get_error_ptr(png));
+        auto* const self = static_cast<PngDecoder*>(png_get_error_ptr(png));
         std::strncpy(self->message, text, sizeof self->message - 1);
         std::longjmp(self->back, 1);
     }
     static void ignore(png_structp, png_const_charp) {}
     static void read(png_structp png, png_bytep into, std::size_t count) {
-        auto* const self = static_cast<Decoder*>(png_get_io_ptr(png));
+        auto* const self = static_cast<PngDecoder*>(png_get_io_ptr(png));
         if (self->left.size() < count) png_error(png, "the file ends too early");
         std::memcpy(into, self->left.data(), count);
         self->left.remove_prefix(count);
     }
 };
 
-bool read_header(Decoder& decoder, std::string_view bytes) {
+bool read_png_header(PngDecoder& decoder, std::string_view bytes) {
     if (setjmp(decoder.back)) return false;
     decoder.left = bytes;
-    png_set_read_fn(decoder.png, &decoder, Decoder::read);
+    png_set_read_fn(decoder.png, &decoder, PngDecoder::read);
     // Chunks that concern no pixel are passed over: libpng allocates what they say that they hold
     // (a text, a profile, Exif data) before it is there, whatever limit it is given.
     png_set_keep_unknown_chunks(decoder.png, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
@@ -58,7 +58,7 @@ bool read_header(Decoder& decoder, std::string_view bytes) {
 }
 
 /// Palettes become colours, small depths 8 bits; alpha goes.
-bool expand(Decoder& decoder) {
+bool expand(PngDecoder& decoder) {
     if (setjmp(decoder.back)) return false;
     png_set_expand(decoder.png);
     png_set_strip_alpha(decoder.png);
@@ -67,7 +67,7 @@ bool expand(Decoder& decoder) {
     return true;
 }
 
-bool read_samples(Decoder& decoder, png_bytep* rows) {
+bool read_samples(PngDecoder& decoder, png_bytep* rows) {
     if (setjmp(decoder.back)) return false;
     png_read_image(decoder.png, rows);
     png_read_end(decoder.png, nullptr);
@@ -77,8 +77,8 @@ bool read_samples(Decoder& decoder, png_bytep* rows) {
 }  // namespace
 
 Image decode_png(std::string_view bytes, const std::string& where) {
-    Decoder decoder;
-    if (!read_header(decoder, bytes)) fail_decode("PNG", decoder.message, where);
+    PngDecoder decoder;
+    if (!read_png_header(decoder, bytes)) fail_decode("PNG", decoder.message, where);
     const std::size_t height = png_get_image_height(decoder.png, decoder.info);
     const std::size_t width = png_get_image_width(decoder.png, decoder.info);
     if (!expand(decoder)) fail_decode("PNG", decoder.message, where);

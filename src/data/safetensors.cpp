@@ -45,7 +45,7 @@ constexpr std::array<TypeFacts, 17> kTypes{{{TensorType::boolean, "BOOL", 1},
 
 constexpr std::uint64_t kLargestHeader = 100'000'000;  // the limit of the format
 constexpr std::size_t kLongestShape = 32;
-constexpr int kDeepest = 3;  // file, tensor, shape
+constexpr int kDeepestHeader = 3;  // file, tensor, shape
 
 [[noreturn]] void fail_file(const std::string& where, const std::string& why) {
     fail_input(fmt::format("'{}' is not a valid safetensors file: {}", where, why),
@@ -55,7 +55,7 @@ constexpr int kDeepest = 3;  // file, tensor, shape
 /// The header as JSON. The plain parser keeps one of two equal keys and lets arrays grow without
 /// end; the callback refuses that while it reads.
 json parse_header(std::string_view text, const std::string& where) {
-    require_depth(text, TextSyntax::json, kDeepest, fmt::format("the header of '{}'", where));
+    require_depth(text, TextSyntax::json, kDeepestHeader, fmt::format("the header of '{}'", where));
     std::vector<std::set<std::string>> keys;
     std::size_t array_length = 0;
     const auto check = [&](int depth, json::parse_event_t event, json& parsed) {
@@ -75,7 +75,7 @@ json parse_header(std::string_view text, const std::string& where) {
                                          shown(parsed.get_ref<const std::string&>()) + " twice");
                 break;
             case json::parse_event_t::value:
-                if (depth == kDeepest && ++array_length > kLongestShape)
+                if (depth == kDeepestHeader && ++array_length > kLongestShape)
                     fail_file(where, fmt::format("its header has a list of over {} numbers",
                                                  kLongestShape));
                 break;

@@ -17,7 +17,7 @@ namespace {
 
 // Members of such an archive, as scipy.sparse.save_npz writes them: format and shape always; data,
 // indices and indptr of csr and csc; data, row and col of coo; data and offsets of dia.
-constexpr std::string_view kFormats = "csr, csc, coo and dia";
+constexpr std::string_view kSparseFormats = "csr, csc, coo and dia";
 
 class Reader {
 public:
@@ -42,7 +42,7 @@ public:
             entries = diagonals();
         else
             fail_input(fmt::format("'{}' is a sparse matrix of format {}; {} are read",
-                                   archive_.where, shown(format), kFormats),
+                                   archive_.where, shown(format), kSparseFormats),
                        "save it as csr: scipy.sparse.save_npz(path, matrix.tocsr())");
         return SparseMatrix::from_entries(rows_, cols_, std::move(entries), archive_.where);
     }

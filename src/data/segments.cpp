@@ -20,18 +20,18 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Row numbers of the training set and of the test set, in the order in which they are used.
-struct Split {
+struct SegmentSplit {
     std::vector<std::uint32_t> train, test;
     std::size_t train_recordings = 0, test_recordings = 0;
 };
 
-struct Wanted {
+struct WantedRows {
     std::size_t train = 0, test = 0;
 };
 
-Wanted wanted_rows(std::size_t rows, std::optional<std::size_t> train,
-                   std::optional<std::size_t> test) {
-    Wanted wanted;
+WantedRows wanted_rows(std::size_t rows, std::optional<std::size_t> train,
+                       std::optional<std::size_t> test) {
+    WantedRows wanted;
     wanted.train = train ? *train : test ? rows - std::min(rows, *test) : rows * 4 / 5;
     wanted.test = test.value_or(rows - std::min(rows, wanted.train));
     return wanted;
@@ -52,8 +52,9 @@ std::vector<std::vector<std::uint32_t>> recordings_of(const Batch& ids, Stream s
 
 /// Whole recordings to train until there are enough rows, the others to test. With `exact`, surplus
 /// rows are left out on both sides.
-Split split_recordings(const Batch& ids, const Wanted& wanted, bool exact, Stream stream) {
-    Split split;
+SegmentSplit split_recordings(const Batch& ids, const WantedRows& wanted, bool exact,
+                              Stream stream) {
+    SegmentSplit split;
     for (const auto& rows : recordings_of(ids, stream)) {
         const bool train = split.train.size() < wanted.train;
         std::vector<std::uint32_t>& side = train ? split.train : split.test;
@@ -72,7 +73,7 @@ Split split_recordings(const Batch& ids, const Wanted& wanted, bool exact, Strea
     return split;
 }
 
-Split split_rows(std::size_t rows, const Wanted& wanted, Stream stream) {
+SegmentSplit split_rows(std::size_t rows, const WantedRows& wanted, Stream stream) {
     const std::vector<std::uint32_t> order = stream.permutation(rows);
     const auto at = [&](std::size_t i) {
         return order.begin() + static_cast<std::ptrdiff_t>(std::min(i, rows));
@@ -115,8 +116,8 @@ void split_artefacts(const SegmentSpec& spec, std::size_t length, std::uint64_t 
             "give at least two artefacts, as long as the segments");
     require_loud(artefacts, spec.artefact);
     const Stream stream(seed, Purpose::split, 3);
-    const Wanted wanted = wanted_rows(artefacts.rows(), {}, {});
-    Split split;
+    const WantedRows wanted = wanted_rows(artefacts.rows(), {}, {});
+    SegmentSplit split;
     if (spec.split_by_recording && !spec.artefact_ids.empty())
         split = split_recordings(read_ids(spec.artefact_ids, artefacts.rows(), spec.artefact),
                                  wanted, false, stream);
@@ -165,16 +166,17 @@ void find_segments(SegmentSpec& spec) {
 
 SegmentSet read_segments(const SegmentSpec& spec, std::uint64_t seed) {
     const Batch clean = read_array(spec.clean);
-    const Wanted wanted = wanted_rows(clean.rows(), spec.train, spec.test);
+    const WantedRows wanted = wanted_rows(clean.rows(), spec.train, spec.test);
     const Stream stream(seed, Purpose::split, 2);
     if (spec.split_by_recording && spec.clean_ids.empty())
         fail_usage("a split by recording needs to know which recording each segment is of",
                    "set SegmentSpec::clean_ids = \"ids.npy\", or "
                    "SegmentSpec::split_by_recording = false");
-    const Split split = spec.split_by_recording
-                            ? split_recordings(read_ids(spec.clean_ids, clean.rows(), spec.clean),
-                                               wanted, spec.train || spec.test, stream)
-                            : split_rows(clean.rows(), wanted, stream);
+    const SegmentSplit split =
+        spec.split_by_recording
+            ? split_recordings(read_ids(spec.clean_ids, clean.rows(), spec.clean), wanted,
+                               spec.train || spec.test, stream)
+            : split_rows(clean.rows(), wanted, stream);
     const bool exact_test = spec.test.has_value() || !spec.split_by_recording;
     if (split.train.empty() || split.test.empty() || split.train.size() < wanted.train ||
         (exact_test && split.test.size() < wanted.test))

@@ -16,7 +16,7 @@ PIBINN_BASES(PIBINN_DECLARE)
 
 namespace {
 
-constexpr std::size_t kRowsPerTask = 16;
+constexpr std::size_t kTransformRowsPerTask = 16;
 
 // In the order of BasisKind.
 #define PIBINN_ADDRESS(name) &name##_basis,
@@ -71,20 +71,22 @@ Batch Basis::transform(ConstBatchView rows, bool analysis, ThreadPool& pool) con
                                transform_->length()),
                    "give signals of the length that the basis was made for");
     Batch result(rows.rows, rows.cols);
-    pool.run_chunks(rows.rows, kRowsPerTask, [&](std::size_t, std::size_t begin, std::size_t end) {
-        std::vector<double> in(rows.cols), out(rows.cols);
-        for (std::size_t i = begin; i < end; ++i) {
-            const auto row = rows.row(i);
-            in.assign(row.begin(), row.end());
-            if (!transform_)
-                out = in;
-            else if (analysis)
-                transform_->analyse(in, out);
-            else
-                transform_->synthesise(in, out);
-            for (std::size_t j = 0; j < rows.cols; ++j) result(i, j) = static_cast<float>(out[j]);
-        }
-    });
+    pool.run_chunks(rows.rows, kTransformRowsPerTask,
+                    [&](std::size_t, std::size_t begin, std::size_t end) {
+                        std::vector<double> in(rows.cols), out(rows.cols);
+                        for (std::size_t i = begin; i < end; ++i) {
+                            const auto row = rows.row(i);
+                            in.assign(row.begin(), row.end());
+                            if (!transform_)
+                                out = in;
+                            else if (analysis)
+                                transform_->analyse(in, out);
+                            else
+                                transform_->synthesise(in, out);
+                            for (std::size_t j = 0; j < rows.cols; ++j)
+                                result(i, j) = static_cast<float>(out[j]);
+                        }
+                    });
     return result;
 }
 

@@ -13,8 +13,8 @@ constexpr double kSameMagnitude = 1e-3;
 constexpr double kMostDifferent = 0.1;  // share of the entries
 constexpr double kAlike = 0.05;
 // Fewer entries may be alike by chance.
-constexpr std::size_t kFewestEntries = 10;
-constexpr std::size_t kMostNamed = 3;
+constexpr std::size_t kFewestForSigns = 10;
+constexpr std::size_t kMostEntriesNamed = 3;
 
 struct Entry {
     std::size_t row = 0, col = 0;
@@ -35,7 +35,7 @@ float median_magnitude(std::span<const float> values) {
 
 std::string near_sign_warning(const Operator& op) {
     const auto values = op.values();
-    if (values.size() < kFewestEntries || op.formula() || op.is_sign()) return {};
+    if (values.size() < kFewestForSigns || op.formula() || op.is_sign()) return {};
     const double c = median_magnitude(values);
     const auto off = [&](float v) { return std::abs(std::abs(double{v}) - c) / c; };
     std::size_t different = 0;
@@ -59,7 +59,7 @@ std::string near_sign_warning(const Operator& op) {
         named.push_back({i, j, values[link], off(values[link])});
         std::stable_sort(named.begin(), named.end(),
                          [](const Entry& p, const Entry& q) { return p.off > q.off; });
-        if (named.size() > kMostNamed) named.pop_back();
+        if (named.size() > kMostEntriesNamed) named.pop_back();
     });
     std::string text =
         fmt::format("the operator is nearly +-{:.4g}: {} of its {} entries {} not, such as", c,

@@ -12,13 +12,15 @@ namespace pibinn {
 
 namespace {
 
-constexpr NameTable<OperatorEnsemble, 7> kNames{{{OperatorEnsemble::gaussian, "gaussian"},
-                                                 {OperatorEnsemble::rademacher, "rademacher"},
-                                                 {OperatorEnsemble::hadamard, "hadamard"},
-                                                 {OperatorEnsemble::bernoulli, "bernoulli"},
-                                                 {OperatorEnsemble::binary_sparse, "binary-sparse"},
-                                                 {OperatorEnsemble::dct, "dct"},
-                                                 {OperatorEnsemble::fourier, "fourier"}}};
+constexpr NameTable<OperatorEnsemble, 8> kEnsembleNames{
+    {{OperatorEnsemble::gaussian, "gaussian"},
+     {OperatorEnsemble::gaussian_unit, "gaussian-unit"},
+     {OperatorEnsemble::rademacher, "rademacher"},
+     {OperatorEnsemble::hadamard, "hadamard"},
+     {OperatorEnsemble::bernoulli, "bernoulli"},
+     {OperatorEnsemble::binary_sparse, "binary-sparse"},
+     {OperatorEnsemble::dct, "dct"},
+     {OperatorEnsemble::fourier, "fourier"}}};
 
 /// The values of all links, which `draw` sets column by column.
 template <class Draw>
@@ -39,6 +41,13 @@ void draw_zero_one(Stream& stream, std::span<float> column) {
     for (float& v : column) v = stream.bernoulli(0.5) ? c : 0.0F;
     if (std::all_of(column.begin(), column.end(), [](float v) { return v == 0.0F; }))
         column[stream.below(static_cast<std::uint32_t>(column.size()))] = c;
+}
+
+void make_unit(std::span<float> column) {
+    double squares = 0;
+    for (const float v : column) squares += double{v} * v;
+    if (squares == 0) return;
+    for (float& v : column) v = static_cast<float>(v / std::sqrt(squares));
 }
 
 /// m of the N rows of a transform. Both rows of a frequency of the Fourier transform are taken, as
@@ -89,21 +98,22 @@ void require_drawable(const Structure& s, OperatorEnsemble ensemble) {
                                to_string(s.kind())),
                    "draw it on a mask, or draw another ensemble");
     if (mask && !drawn_on_masks(ensemble))
-        fail_usage(fmt::format("a {} operator cannot be drawn on a mask", to_string(ensemble)),
-                   "use gaussian, rademacher or binary-sparse, or another structure");
+        fail_usage(
+            fmt::format("a {} operator cannot be drawn on a mask", to_string(ensemble)),
+            "use gaussian, gaussian-unit, rademacher or binary-sparse, or another structure");
 }
 
 }  // namespace
 
-std::string_view to_string(OperatorEnsemble ensemble) { return name_of(kNames, ensemble); }
+std::string_view to_string(OperatorEnsemble ensemble) { return name_of(kEnsembleNames, ensemble); }
 
 OperatorEnsemble parse_operator_ensemble(std::string_view name) {
-    return parse_name(kNames, name, "operator");
+    return parse_name(kEnsembleNames, name, "operator");
 }
 
 bool drawn_on_masks(OperatorEnsemble ensemble) {
-    return ensemble == OperatorEnsemble::gaussian || ensemble == OperatorEnsemble::rademacher ||
-           ensemble == OperatorEnsemble::binary_sparse;
+    return ensemble == OperatorEnsemble::gaussian || ensemble == OperatorEnsemble::gaussian_unit ||
+           ensemble == OperatorEnsemble::rademacher || ensemble == OperatorEnsemble::binary_sparse;
 }
 
 Operator Operator::random(const Structure& s, OperatorEnsemble ensemble, std::uint64_t seed) {
@@ -112,11 +122,16 @@ Operator Operator::random(const Structure& s, OperatorEnsemble ensemble, std::ui
     const auto deviation = [](std::span<float> column) {
         return 1.0 / std::sqrt(static_cast<double>(column.size()));
     };
+    const auto draw_gaussian = [&](std::span<float> column) {
+        for (float& v : column) v = static_cast<float>(deviation(column) * stream.normal());
+    };
     switch (ensemble) {
         case OperatorEnsemble::gaussian:
+            return {s, draw_links(s, draw_gaussian)};
+        case OperatorEnsemble::gaussian_unit:
             return {s, draw_links(s, [&](std::span<float> column) {
-                        for (float& v : column)
-                            v = static_cast<float>(deviation(column) * stream.normal());
+                        draw_gaussian(column);
+                        make_unit(column);
                     })};
         case OperatorEnsemble::rademacher:
             return {s, draw_links(s, [&](std::span<float> column) {

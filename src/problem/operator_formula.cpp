@@ -26,7 +26,7 @@ constexpr std::array kFormulas{PIBINN_FORMULAS(PIBINN_ADDRESS)};
 #undef PIBINN_ADDRESS
 
 // Rows a task takes, as in the products by links: it does not depend on the number of threads.
-constexpr std::size_t kRowsPerTask = 128;
+constexpr std::size_t kFormulaRowsPerTask = 128;
 
 [[noreturn]] void fail_formula(FormulaKind kind, std::size_t part, const std::string& why) {
     fail_input(fmt::format("part {} of a formula '{}': {}", part, to_string(kind), why),
@@ -111,14 +111,16 @@ void for_each_row(const OperatorFormula& formula, const Structure& s, MatrixView
         x = {x.data, x.rows * s.repeat(), x.cols / s.repeat()};
         y = {y.data, y.rows * s.repeat(), y.cols / s.repeat()};
     }
-    pool.run_chunks(x.rows, kRowsPerTask, [&](std::size_t, std::size_t begin, std::size_t end) {
-        for (std::size_t p = 0; p < formula.parts.size(); ++p) {
-            const Block& b = s.parts()[p];
-            const auto product = rules.product(formula.parts[p], b.rows, b.cols);
-            for (std::size_t r = begin; r < end; ++r)
-                task(*product, x.row(r).subspan(b.col, b.cols), y.row(r).subspan(b.row, b.rows));
-        }
-    });
+    pool.run_chunks(x.rows, kFormulaRowsPerTask,
+                    [&](std::size_t, std::size_t begin, std::size_t end) {
+                        for (std::size_t p = 0; p < formula.parts.size(); ++p) {
+                            const Block& b = s.parts()[p];
+                            const auto product = rules.product(formula.parts[p], b.rows, b.cols);
+                            for (std::size_t r = begin; r < end; ++r)
+                                task(*product, x.row(r).subspan(b.col, b.cols),
+                                     y.row(r).subspan(b.row, b.rows));
+                        }
+                    });
 }
 
 }  // namespace

@@ -34,6 +34,7 @@ ProblemTraits Problem::traits() const {
     traits.own_signals = own_signals;
     traits.drawn = prior.has_value();
     traits.disturbed = noise_std > 0 || snr_db || !train_disturbance.none();
+    traits.noise_varies = snr_db && snr_db->least_db < snr_db->most_db;
     traits.sparse = sparse;
     traits.patches = domain.patch > 0;
     traits.basis = to_string(domain.basis.kind());

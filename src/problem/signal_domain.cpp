@@ -11,10 +11,10 @@ namespace pibinn {
 
 namespace {
 
-constexpr NameTable<Normalize, 4> kNames{{{Normalize::none, "none"},
-                                          {Normalize::global, "global"},
-                                          {Normalize::patch, "patch"},
-                                          {Normalize::zscore, "zscore"}}};
+constexpr NameTable<Normalize, 4> kNormalizeNames{{{Normalize::none, "none"},
+                                                   {Normalize::global, "global"},
+                                                   {Normalize::patch, "patch"},
+                                                   {Normalize::zscore, "zscore"}}};
 
 double mean_of(std::span<const float> values) {
     double sum = 0;
@@ -24,9 +24,9 @@ double mean_of(std::span<const float> values) {
 
 }  // namespace
 
-std::string_view to_string(Normalize normalize) { return name_of(kNames, normalize); }
+std::string_view to_string(Normalize normalize) { return name_of(kNormalizeNames, normalize); }
 Normalize parse_normalize(std::string_view name) {
-    return parse_name(kNames, name, "normalisation");
+    return parse_name(kNormalizeNames, name, "normalisation");
 }
 
 bool SignalDomain::plain() const {

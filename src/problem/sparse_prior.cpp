@@ -7,7 +7,7 @@
 namespace pibinn {
 
 namespace {
-constexpr std::size_t kRowsPerTask = 64;
+constexpr std::size_t kDrawnRowsPerTask = 64;
 }
 
 Batch draw_signals(const SparsePrior& prior, std::size_t count, std::size_t n, std::uint64_t seed,
@@ -21,7 +21,7 @@ Batch draw_signals(const SparsePrior& prior, std::size_t count, std::size_t n, s
                        "entries count from 0");
     if (n == 0) fail_usage("signals of 0 entries", "give at least one signal entry");
     Batch x(count, n);
-    pool.run_chunks(count, kRowsPerTask, [&](std::size_t, std::size_t begin, std::size_t end) {
+    pool.run_chunks(count, kDrawnRowsPerTask, [&](std::size_t, std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {
             Stream stream(seed, purpose, first + i);
             const auto row = x.row(i);

@@ -8,13 +8,6 @@
 
 namespace pibinn {
 
-namespace {
-
-constexpr std::size_t kTitleWidth = 8;
-constexpr const char* kNone = "–";
-
-}  // namespace
-
 Table comparison_table(std::span<const ComparisonRow> rows) {
     Table table = Table::of({"method", "nmse, dB", "energy nmse, dB", "median nmse, dB",
                              kLatencyHeading, kBatchTimeHeading, "stored bits", "size"});

@@ -14,8 +14,6 @@ namespace {
 
 using Kind = FieldRow::Kind;
 
-constexpr std::size_t kGrey = 5;
-constexpr std::size_t kFirstReferenceMark = 6;
 constexpr std::size_t kPublishedMark = 3;
 // References that err this many dB more than every network would squeeze the others together.
 constexpr double kRoomAbove = 1;

@@ -10,8 +10,6 @@ namespace pibinn {
 
 namespace {
 
-constexpr std::size_t kTitleWidth = 8;
-constexpr const char* kNone = "–";
 using Kind = FieldRow::Kind;
 
 bool is_depth(const FieldReport& report, std::size_t n, std::size_t layers) {

@@ -21,5 +21,7 @@ std::string run_gnuplot(const std::string& script);
 
 /// Axes and text are drawn in this colour, so that a page can put its own in its place.
 inline constexpr unsigned kInk[3] = {38, 44, 56};
+/// The same as gnuplot reads it: "#262c38".
+std::string ink();
 
 }  // namespace pibinn

@@ -33,8 +33,6 @@ void add(Text& text, fmt::format_string<Args...> format, Args&&... args) {
     fmt::format_to(std::back_inserter(text), format, std::forward<Args>(args)...);
 }
 
-std::string ink() { return fmt::format("#{:02x}{:02x}{:02x}", kInk[0], kInk[1], kInk[2]); }
-
 std::string color_of(const Series& s) {
     return fmt::format("#{}{}", s.faint ? "80" : "", kPalette[s.color % kPalette.size()]);
 }
@@ -185,6 +183,8 @@ std::string gnuplot_quoted(const std::string& text) {
     }
     return result + "\"";
 }
+
+std::string ink() { return fmt::format("#{:02x}{:02x}{:02x}", kInk[0], kInk[1], kInk[2]); }
 
 std::string gnuplot_script(const Plot& plot, const std::string& terminal) {
     const PlotRanges ranges = plot_ranges(plot);

@@ -47,8 +47,6 @@ private:
     Matrix<double> count_;
 };
 
-std::string ink() { return fmt::format("#{:02x}{:02x}{:02x}", kInk[0], kInk[1], kInk[2]); }
-
 /// The least of 1, 2, 5, 10, ... that has at most four ticks beside zero: labels of five digits
 /// fit.
 std::size_t tick_step(std::size_t length) {

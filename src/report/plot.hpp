@@ -19,6 +19,11 @@ struct Axis {
     bool whole = false;  ///< counts something: no ticks between whole numbers
 };
 
+/// Series::color and Series::mark of what stands beside our own: grey, and the first of the marks
+/// that are drawn with lines.
+inline constexpr std::size_t kGrey = 5;
+inline constexpr std::size_t kFirstReferenceMark = 6;
+
 struct Series {
     enum class Style {
         line,

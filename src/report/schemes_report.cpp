@@ -11,9 +11,6 @@ namespace pibinn {
 
 namespace {
 
-constexpr std::size_t kTitleWidth = 8;
-constexpr std::size_t kGrey = 5;
-constexpr std::size_t kFirstReferenceMark = 6;
 // What lies further than this from the networks would squeeze these together: OMP, without noise,
 // is exact to rounding, and a training that diverged has no bounds.
 constexpr double kRoomBelow = 20;

@@ -21,7 +21,7 @@ namespace {
 constexpr double kDiverged = 2;
 constexpr double kLeastDamping = 1.0 / 16;
 // Squared, of y: what float32 cannot tell from zero.
-constexpr double kRounding = 1e-14;
+constexpr double kRoundingEnergy = 1e-14;
 
 std::size_t problems_per_task(const Operator& op) {
     return std::clamp<std::size_t>(65536 / std::max<std::size_t>(op.cols(), 1), 1, 128);
@@ -62,11 +62,11 @@ struct Outcome {
 };
 
 /// The problems of one task that are not done yet, moved together at the front of the buffers.
-class ActiveSet {
+class ActiveProblems {
 public:
     /// `y` holds one problem per row; `variance` is that of each entry of a unit column.
-    ActiveSet(const Operator& op, Batch y, std::span<const double> variance,
-              const AmpOptions& options, ThreadPool& pool)
+    ActiveProblems(const Operator& op, Batch y, std::span<const double> variance,
+                   const AmpOptions& options, ThreadPool& pool)
         : op_(op),
           options_(options),
           variance_(variance),
@@ -153,7 +153,7 @@ private:
             start_again(i);
             return;
         }
-        s.outcome.converged |= s.residual <= kRounding * s.power;
+        s.outcome.converged |= s.residual <= kRoundingEnergy * s.power;
         s.done = s.outcome.converged || s.attempt == options_.max_iterations;
     }
 
@@ -263,7 +263,7 @@ Solution AmpSolver::solve(ConstBatchView y, const AmpOptions& options, ThreadPoo
                                 measured.row(i - begin).begin());
                 Batch x(end - begin, block.op.cols());
                 std::vector<Outcome> outcomes(end - begin);
-                ActiveSet(block.op, std::move(measured), variance, options, pool)
+                ActiveProblems(block.op, std::move(measured), variance, options, pool)
                     .solve(x, outcomes);
                 for (std::size_t i = begin; i < end; ++i) {
                     const auto out = solution.x.row(i / u).subspan((i % u) * n + block.col);

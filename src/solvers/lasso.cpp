@@ -40,10 +40,10 @@ void check(const LassoOptions& o) {
 }
 
 /// The signals of one task that are not done yet, moved together at the front of the buffers.
-class ActiveSet {
+class ActiveSignals {
 public:
-    ActiveSet(const Operator& op, ConstBatchView y, double squared_norm,
-              const LassoOptions& options, ThreadPool& pool)
+    ActiveSignals(const Operator& op, ConstBatchView y, double squared_norm,
+                  const LassoOptions& options, ThreadPool& pool)
         : op_(op),
           options_(options),
           step_(squared_norm > 0 ? 1.0 / squared_norm : 0.0),
@@ -165,7 +165,7 @@ Solution solve(const Operator& op, double squared_norm, ConstBatchView y,
     std::vector<std::uint32_t> iterations(y.rows);
     const double converged =
         pool.sum_chunks(y.rows, rows_per_task(op), [&](std::size_t begin, std::size_t end) {
-            ActiveSet active(op, y.row_range(begin, end), squared_norm, options, pool);
+            ActiveSignals active(op, y.row_range(begin, end), squared_norm, options, pool);
             return static_cast<double>(
                 active.solve(solution.x.view().row_range(begin, end),
                              std::span(iterations).subspan(begin, end - begin)));

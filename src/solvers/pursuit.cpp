@@ -17,7 +17,7 @@ constexpr double kDependent = 1e-12;
 // A column that was chosen by mistake, and found out when the right ones joined it, ends with a
 // coefficient of rounding size: less than this share of y, which is float32. (At 50 x 100 and
 // density 0.05 this raises the signals of exactly the right support from 99.4 to over 99.9 %.)
-constexpr double kRounding = 1e-5;
+constexpr double kRoundingCoefficient = 1e-5;
 
 void subtract(double factor, std::span<const double> a, std::span<double> from) {
     for (std::size_t i = 0; i < a.size(); ++i) from[i] -= factor * a[i];
@@ -133,7 +133,8 @@ double OmpSolver::Pursuit::coefficient(std::size_t k) const {
 void OmpSolver::Pursuit::write(std::span<float> x) {
     fit();
     const double negligible =
-        kRounding * std::sqrt(energy_ / std::max<double>(1, static_cast<double>(chosen_.size())));
+        kRoundingCoefficient *
+        std::sqrt(energy_ / std::max<double>(1, static_cast<double>(chosen_.size())));
     for (std::size_t k = 0; k < chosen_.size(); ++k)
         if (std::abs(fitted_[k]) > negligible) x[chosen_[k]] = static_cast<float>(coefficient(k));
 }

@@ -14,15 +14,15 @@ namespace pibinn {
 
 namespace {
 
-constexpr NameTable<SolverKind, 6> kNames{{{SolverKind::ista, "ista"},
-                                           {SolverKind::fista, "fista"},
-                                           {SolverKind::omp, "omp"},
-                                           {SolverKind::amp, "amp"},
-                                           {SolverKind::bg_amp, "bg-amp"},
-                                           {SolverKind::linear, "linear"}}};
+constexpr NameTable<SolverKind, 6> kSolverNames{{{SolverKind::ista, "ista"},
+                                                 {SolverKind::fista, "fista"},
+                                                 {SolverKind::omp, "omp"},
+                                                 {SolverKind::amp, "amp"},
+                                                 {SolverKind::bg_amp, "bg-amp"},
+                                                 {SolverKind::linear, "linear"}}};
 
 // Measurements made elsewhere differ by rounding where they are free of noise.
-constexpr double kRounding = 1e-5;
+constexpr double kRoundingOfNoiseless = 1e-5;
 
 void require_finite(ConstBatchView batch, const char* what) {
     for (std::size_t i = 0; i < batch.rows; ++i)
@@ -34,9 +34,11 @@ void require_finite(ConstBatchView batch, const char* what) {
 
 }  // namespace
 
-std::string_view to_string(SolverKind kind) { return name_of(kNames, kind); }
+std::string_view to_string(SolverKind kind) { return name_of(kSolverNames, kind); }
 
-SolverKind parse_solver_kind(std::string_view name) { return parse_name(kNames, name, "solver"); }
+SolverKind parse_solver_kind(std::string_view name) {
+    return parse_name(kSolverNames, name, "solver");
+}
 
 SolveInfo SolveInfo::of(std::span<const std::uint32_t> iterations, std::size_t converged) {
     SolveInfo info;
@@ -111,7 +113,7 @@ double noise_deviation(const Operator& op, const DataSet& pairs, ThreadPool& poo
         noise += (y - exact.data()[i]) * (y - exact.data()[i]);
         energy += y * y;
     }
-    if (noise <= kRounding * kRounding * energy) return 0;
+    if (noise <= kRoundingOfNoiseless * kRoundingOfNoiseless * energy) return 0;
     return std::sqrt(noise / static_cast<double>(exact.size()));
 }
 

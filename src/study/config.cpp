@@ -3,9 +3,9 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
-#include <limits>
 #include <set>
 
+#include "core/infinity.hpp"
 #include "core/names.hpp"
 #include "core/path.hpp"
 #include "pibinn/array.hpp"
@@ -18,7 +18,6 @@ namespace {
 
 using Value = ConfigValue;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::uint64_t kMostRows = 1U << 28;
 
 constexpr NameTable<ProblemKind, 4> kKinds{{{ProblemKind::synthetic, "synthetic"},
@@ -119,7 +118,8 @@ std::vector<ConfigKey> ProblemReader::keys() {
              has_sizes = true;
          }},
         {"operator", "\"gaussian\"", "",
-         "\"gaussian\", \"rademacher\", \"hadamard\", \"bernoulli\", \"binary-sparse\", "
+         "\"gaussian\", \"gaussian-unit\", \"rademacher\", \"hadamard\", \"bernoulli\", "
+         "\"binary-sparse\", "
          "\"dct\", \"fourier\", an array file, or a list of files, one per block",
          [&](const Value& v) { set_operator(v, has_structure, problem); }},
         {"blocks", "", "[[16, 32], [8, 24]]", "rows and columns of each block, instead of repeat",
@@ -299,6 +299,8 @@ ProblemTraits traits_of(const ProblemConfig& problem) {
                        : synthetic || arrays
                            ? problem.spec.noise_std > 0
                            : *problem.real.noise_std > 0 || problem.real.artefact != "none";
+    traits.noise_varies =
+        problem.spec.snr_db && problem.spec.snr_db->least_db < problem.spec.snr_db->most_db;
     traits.sparse = synthetic || arrays;
     traits.patches = problem.kind == ProblemKind::images;
     if (!synthetic && !problem.real.basis.empty())

@@ -36,8 +36,9 @@ void set_ensemble(const Value& value, bool structure_given, SyntheticSpec& spec)
                        "set problem.structure = \"mask\", or remove it");
         spec.structure = StructureKind::mask;
     } else if (spec.structure == StructureKind::mask && !drawn_on_masks(spec.ensemble)) {
-        value.fail(fmt::format("a {} operator cannot be drawn on a mask", to_string(spec.ensemble)),
-                   "use gaussian, rademacher or binary-sparse, or another structure");
+        value.fail(
+            fmt::format("a {} operator cannot be drawn on a mask", to_string(spec.ensemble)),
+            "use gaussian, gaussian-unit, rademacher or binary-sparse, or another structure");
     }
 }
 

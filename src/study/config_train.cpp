@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/infinity.hpp"
 #include "core/names.hpp"
 #include "model/weights/weight_rules.hpp"
 #include "study/config_document.hpp"
@@ -13,7 +14,6 @@ namespace {
 
 using Value = ConfigValue;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::uint64_t kMostEntry = std::numeric_limits<std::uint32_t>::max();
 
 void set_trains(const Value& value, Stage& stage) {
@@ -199,7 +199,10 @@ std::vector<ConfigKey> train_keys(TrainConfig& config, const ProblemConfig& prob
          [&](const Value& v) { recipe.batch = v.whole(1); }},
         {"loss", "\"squared\"", "",
          "\"squared\", \"norm\", \"nmse\" (each signal relative to its energy), \"energy\" (a "
-         "batch relative to its energy) or \"log\" (the logarithm of that)",
+         "batch relative to its energy), \"log\" (the logarithm of that) or \"log-norm\" (of "
+         "the errors' norms to the power of 1.2); by default \"log\" for learned shrinks and tied "
+         "weights, "
+         "\"log-norm\" where problem.snr_db is a range",
          [&](const Value& v) { recipe.loss = v.word(parse_loss); }},
         {"augment", "", "\"roll\"",
          "new signals every epoch: \"none\", \"signs\", \"roll\" (signs and shifts), "

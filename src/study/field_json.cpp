@@ -19,17 +19,17 @@ using nlohmann::ordered_json;
 using Kind = FieldRow::Kind;
 
 constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max() / 2;
-constexpr NameTable<Kind, 4> kKinds{{{Kind::network, "network"},
-                                     {Kind::reference, "reference"},
-                                     {Kind::bound, "bound"},
-                                     {Kind::published, "published"}}};
+constexpr NameTable<Kind, 4> kRowKinds{{{Kind::network, "network"},
+                                        {Kind::reference, "reference"},
+                                        {Kind::bound, "bound"},
+                                        {Kind::published, "published"}}};
 
-Kind parse_kind(std::string_view word) { return parse_name(kKinds, word, "kind of row"); }
+Kind parse_row_kind(std::string_view word) { return parse_name(kRowKinds, word, "kind of row"); }
 
 FieldRow row_of(const nlohmann::json& object, const std::string& what) {
     const JsonFields fields(object, what);
     FieldRow row;
-    row.kind = fields.choice("kind", parse_kind);
+    row.kind = fields.choice("kind", parse_row_kind);
     row.method = fields.word("method");
     row.ensemble = fields.word("operator");
     row.n = fields.whole("n", 1, kMost);
@@ -57,7 +57,7 @@ ordered_json training_json(const FieldTraining& t) {
 }  // namespace
 
 ordered_json field_row_json(const FieldRow& row) {
-    ordered_json json{{"kind", name_of(kKinds, row.kind)},
+    ordered_json json{{"kind", name_of(kRowKinds, row.kind)},
                       {"method", row.method},
                       {"operator", row.ensemble},
                       {"n", row.n}};

@@ -25,12 +25,12 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
-constexpr const char* kResult = "field.json";
+constexpr const char* kFieldFile = "field.json";
 constexpr const char* kNetworks = "networks";
 constexpr const char* kReferences = "references";
 
 /// A training of the benchmark, ready to start.
-struct Candidate {
+struct FieldCandidate {
     FieldCase field;
     TrainingRun run;
     std::string configuration;  ///< word for word
@@ -65,8 +65,8 @@ std::vector<std::string> own_settings(const std::vector<std::string>& settings,
     return own;
 }
 
-Candidate make_candidate(const FieldStudy& study, FieldCase field) {
-    Candidate c;
+FieldCandidate make_candidate(const FieldStudy& study, FieldCase field) {
+    FieldCandidate c;
     const ConfigDocument document("", field.settings);
     c.run.config = read_config(document);
     c.run.train = read_train_config(document, c.run.config, true);
@@ -123,7 +123,7 @@ void require_same(const fs::path& file, const std::string& configuration) {
 
 /// Refuses a folder that holds something else, before anything is made.
 void require_own_folders(const FieldStudy& study, const std::vector<Bench>& benches,
-                         const std::vector<Candidate>& candidates) {
+                         const std::vector<FieldCandidate>& candidates) {
     const fs::path& out = study.folder;
     for (const char* name : {"model.safetensors", "checkpoint.safetensors", "compare.json"})
         if (path_exists(out / name))
@@ -132,7 +132,7 @@ void require_own_folders(const FieldStudy& study, const std::vector<Bench>& benc
                 "choose another RunOptions::folder");
     std::vector<std::string> others = strangers(out / kNetworks, [&](const std::string& name) {
         return std::any_of(candidates.begin(), candidates.end(),
-                           [&](const Candidate& c) { return c.field.name == name; });
+                           [&](const FieldCandidate& c) { return c.field.name == name; });
     });
     for (std::string& name : strangers(out / kReferences, [&](const std::string& file) {
              return std::any_of(benches.begin(), benches.end(), [&](const Bench& b) {
@@ -144,7 +144,7 @@ void require_own_folders(const FieldStudy& study, const std::vector<Bench>& benc
         fail_usage(fmt::format("'{}' is not of this benchmark", others.front()),
                    "choose another RunOptions::folder");
     for (const Bench& bench : benches) require_same(bench.file, bench.configuration);
-    for (const Candidate& c : candidates) {
+    for (const FieldCandidate& c : candidates) {
         require_same(c.file(), c.configuration);
         if (!path_exists(c.file()) && path_exists(c.run.folder / "checkpoint.safetensors"))
             fail_usage(
@@ -161,7 +161,7 @@ std::string stage_words(const Recipe& recipe) {
 }
 
 /// Trains a case to its end and keeps what came of it; nothing when it was asked to stop.
-std::optional<FieldCaseFile> train_case(const Candidate& c, TrainingProgress& progress,
+std::optional<FieldCaseFile> train_case(const FieldCandidate& c, TrainingProgress& progress,
                                         ThreadPool& pool) {
     const RunFolders folders(c.run);
     FieldCaseFile file{c.configuration, {}, stage_words(c.run.train.recipe), 0};
@@ -216,7 +216,7 @@ void add_published(FieldReport& report, const FieldPlan& plan) {
 /// Everything that is asked for, made by the settings alone.
 struct Work {
     std::vector<Bench> benches;
-    std::vector<Candidate> candidates;
+    std::vector<FieldCandidate> candidates;
 
     explicit Work(const FieldStudy& study) {
         require_field_settings(study.settings);
@@ -228,7 +228,7 @@ struct Work {
     }
     std::uint64_t total() const {
         std::uint64_t sum = 0;
-        for (const Candidate& c : candidates) sum += c.work * c.epochs();
+        for (const FieldCandidate& c : candidates) sum += c.work * c.epochs();
         return sum;
     }
 };
@@ -256,7 +256,7 @@ bool run_all(const Work& work, const ProgressSink& listener, FieldResult& result
         ++result.done;
     }
     TrainingProgress progress(listener, work.total());
-    for (const Candidate& c : work.candidates) {
+    for (const FieldCandidate& c : work.candidates) {
         std::optional<FieldCaseFile> file = finished_case(c.file());
         if (file)
             progress.sink(c.work,
@@ -299,7 +299,7 @@ FieldResult run_field(const FieldStudy& study, const ProgressSink& listener, Thr
     if (!result.finished) return result;
     add_published(report, plan);
     write_file(study.folder / "field.html", field_report(report));
-    write_file(study.folder / kResult, field_json(report).dump(2) + "\n");
+    write_file(study.folder / kFieldFile, field_json(report).dump(2) + "\n");
     return result;
 }
 

@@ -28,10 +28,10 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
-constexpr const char* kResult = "compare.json";
+constexpr const char* kComparisonFile = "compare.json";
 
 /// A scheme, the training of it, and what that costs.
-struct Candidate {
+struct SchemeCandidate {
     Scheme scheme;
     TrainingRun run;
     std::uint64_t work = 1;  ///< of an epoch, in thousands of products per signal
@@ -47,10 +47,10 @@ std::uint64_t work_of(const Config& config, const Structure& physics) {
     return 1 + products / 1000;
 }
 
-Candidate make_candidate(const SchemeStudy& study, const Scheme& scheme,
-                         const ConfigDocument& document, const Config& config,
-                         const Structure& physics) {
-    Candidate c{scheme, {}, 1};
+SchemeCandidate make_candidate(const SchemeStudy& study, const Scheme& scheme,
+                               const ConfigDocument& document, const Config& config,
+                               const Structure& physics) {
+    SchemeCandidate c{scheme, {}, 1};
     try {
         c.run.config = scheme.applied_to(config);
         c.run.train = read_train_config(document, c.run.config, true);
@@ -72,14 +72,14 @@ Candidate make_candidate(const SchemeStudy& study, const Scheme& scheme,
 
 /// Schemes that the folder holds finished and that are not asked for now.
 std::vector<std::string> finished_others(const fs::path& out,
-                                         const std::vector<Candidate>& candidates) {
+                                         const std::vector<SchemeCandidate>& candidates) {
     std::vector<std::string> others;
     std::error_code code;
     for (fs::directory_iterator at(out, code), end; !code && at != end; at.increment(code)) {
         const std::string name = at->path().filename().string();
         const bool asked =
             std::any_of(candidates.begin(), candidates.end(),
-                        [&](const Candidate& c) { return c.scheme.folder() == name; });
+                        [&](const SchemeCandidate& c) { return c.scheme.folder() == name; });
         if (!asked && path_exists(at->path() / "summary.json")) others.push_back(name);
     }
     std::sort(others.begin(), others.end());
@@ -87,15 +87,15 @@ std::vector<std::string> finished_others(const fs::path& out,
 }
 
 /// Refuses a folder that holds something else, before anything is made.
-void require_own_folders(const SchemeStudy& study, const std::vector<Candidate>& candidates) {
+void require_own_folders(const SchemeStudy& study, const std::vector<SchemeCandidate>& candidates) {
     const fs::path& out = study.folder;
-    if (path_exists(out / kResult) && !study.resume)
+    if (path_exists(out / kComparisonFile) && !study.resume)
         fail_usage(fmt::format("'{}' already holds a comparison", out.string()),
                    "choose another RunOptions::folder, or set RunOptions::resume to go on with it");
     if (path_exists(out / "model.safetensors") || path_exists(out / "checkpoint.safetensors"))
         fail_usage(fmt::format("'{}' holds a training, not a comparison", out.string()),
                    "choose another RunOptions::folder");
-    for (const Candidate& c : candidates) require_own_folder(c.run);
+    for (const SchemeCandidate& c : candidates) require_own_folder(c.run);
     const std::vector<std::string> others = finished_others(out, candidates);
     if (study.resume && !others.empty())
         fail_usage(fmt::format("'{}' also holds {}, which would drop out of the table",
@@ -162,16 +162,16 @@ SchemeRow make_row(const Scheme& scheme, const std::vector<SeedRun>& seeds,
     return row;
 }
 
-std::vector<SchemeRow> train_all(const std::vector<Candidate>& candidates,
+std::vector<SchemeRow> train_all(const std::vector<SchemeCandidate>& candidates,
                                  const SeedProblems& problems, const References& references,
                                  const ProgressSink& listener, ThreadPool& pool) {
     std::uint64_t total = 0;
-    for (const Candidate& c : candidates)
+    for (const SchemeCandidate& c : candidates)
         total += c.work * c.run.train.seeds * c.run.train.recipe.epochs();
     TrainingProgress progress(listener, total);
     progress.note(short_notes(*problems.front()));
     std::vector<SchemeRow> rows;
-    for (const Candidate& c : candidates) {
+    for (const SchemeCandidate& c : candidates) {
         const std::vector<SeedRun> seeds = train_seeds(c.run, problems, progress, c.work, pool);
         if (!all_finished(seeds)) break;
         Comparison comparison = references.first;
@@ -262,14 +262,14 @@ SchemeResult compare_schemes(const SchemeStudy& study, const Config& config,
         problems.push_back(seed_problem(config, 0, pool));
         physics = problems.front()->op.structure();
     }
-    std::vector<Candidate> candidates;
+    std::vector<SchemeCandidate> candidates;
     for (const Scheme& scheme : choose_schemes(study.choice, physics.kind()))
         candidates.push_back(make_candidate(study, scheme, document, config, physics));
     require_own_folders(study, candidates);
     RunFolders folders;
     folders.add(study.folder);
     require_own_folders(study, candidates);  // nothing came in between
-    for (const Candidate& c : candidates) folders.add(c.run);
+    for (const SchemeCandidate& c : candidates) folders.add(c.run);
 
     const TrainingRun& any = candidates.front().run;
     while (problems.size() < any.train.seeds)
@@ -278,7 +278,7 @@ SchemeResult compare_schemes(const SchemeStudy& study, const Config& config,
     SchemeResult result;
     result.schemes = candidates.size();
     result.seeds = any.train.seeds;
-    for (const Candidate& c : candidates) result.folders.push_back(c.scheme.folder());
+    for (const SchemeCandidate& c : candidates) result.folders.push_back(c.scheme.folder());
     SchemesReport& report = result.report;
     report.problem = problem_line(config, *problems.front());
     report.facts = facts_of(any.config, *problems.front(), any.train);
@@ -293,7 +293,7 @@ SchemeResult compare_schemes(const SchemeStudy& study, const Config& config,
 
     write_file(study.folder / "compare.csv", schemes_csv(report));
     write_file(study.folder / "report.html", schemes_report(report));
-    write_file(study.folder / kResult, scheme_json(result).dump(2) + "\n");
+    write_file(study.folder / kComparisonFile, scheme_json(result).dump(2) + "\n");
     return result;
 }
 

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
 #include "core/fingerprint.hpp"
+#include "core/infinity.hpp"
 #include "pibinn/error.hpp"
 #include "spectral/alpha.hpp"
 #include "spectral/class_proof.hpp"
@@ -21,7 +21,6 @@ namespace pibinn {
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // W_i^T A_i = 1 of weights that are stored in float32.
 constexpr double kUnit = 1e-5;
 

@@ -153,6 +153,7 @@ ordered_json to_json(const Certificate& c) {
         out["f_all"] = list(c.all->terms.layers, &LayerTerms::f);
         out["leak_all"] = list(c.all->terms.layers, &LayerTerms::leak);
         out["alpha_all"] = alpha(c.all->terms);
+        out["operator_norm_all"] = c.all->terms.operator_norm;
         out["bound_all"] = c.all->bound.error;
         out["theta_needed_all"] = c.all->bound.theta_needed;
     }

@@ -18,11 +18,6 @@ bool asks_for_coherence(const Certificate& c) {
     return weight_set(c.spec.activation) == WeightSet::soft;
 }
 
-std::string decibels(double ratio) {
-    if (ratio == 0) return "exact";
-    return std::isfinite(ratio) ? fmt::format("{:.1f} dB", 20 * std::log10(ratio)) : "-";
-}
-
 /// An error beside the signal it belongs to.
 std::string share(double ratio) {
     if (!(ratio > 0 && std::isfinite(ratio))) return decibels(ratio);

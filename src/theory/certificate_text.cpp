@@ -1,6 +1,4 @@
-#include <algorithm>
 #include <string>
-#include <string_view>
 
 #include <fmt/format.h>
 
@@ -8,34 +6,13 @@
 #include "pibinn/certificate.hpp"
 #include "pibinn/suggest.hpp"
 #include "theory/certificate_tables.hpp"
+#include "theory/wrapped_text.hpp"
 
 namespace pibinn {
 
 namespace {
 
-constexpr std::size_t kWidth = 96;
 constexpr std::size_t kQuestions = 24;
-
-/// Words in lines of at most kWidth characters, all but the first indented.
-std::string wrapped(std::string_view text, std::size_t indent = 0) {
-    std::string out;
-    std::size_t column = indent;
-    while (!text.empty()) {
-        const std::size_t end = std::min(text.find(' '), text.size());
-        const std::string_view word = text.substr(0, end);
-        text.remove_prefix(std::min(end + 1, text.size()));
-        if (column > indent && column + 1 + word.size() > kWidth) {
-            out += '\n' + std::string(indent, ' ');
-            column = indent;
-        } else if (column > indent) {
-            out += ' ';
-            ++column;
-        }
-        out += word;
-        column += word.size();
-    }
-    return out + '\n';
-}
 
 std::string responses_text(const Certificate& c) {
     if (!c.response) return "Stability, sensitivity and Theorem 1 are for the plain update only.\n";

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <functional>
-#include <limits>
 
+#include "core/infinity.hpp"
 #include "pibinn/error.hpp"
 #include "spectral/alpha.hpp"
 #include "spectral/coherence.hpp"
@@ -18,7 +18,6 @@ namespace {
 
 using Eigen::MatrixXd;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Of every border and minimum, relative.
 constexpr double kTolerance = 1e-7;
 

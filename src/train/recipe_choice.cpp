@@ -44,12 +44,22 @@ void fit_scale_to(const ProblemTraits& traits, Recipe& recipe) {
         if (stage.fit_scale) stage.scale = 0;
 }
 
-/// With noise the error stops falling early: 250x500, 16 layers, 60 and 120 epochs end 0.07 dB
-/// apart at 30 dB of noise, and 0.19 dB at 40 dB.
+/// With noise the error stops falling early, and larger steps do no harm: 250x500, 16 layers, 30
+/// dB, 120 epochs at 5e-3 and 1e-2 end at -34.76 and -34.78 dB, 240 at 1e-2 at -34.83.
 void fit_length_to(const ProblemTraits& traits, const NetworkSpec& spec, Recipe& recipe) {
-    constexpr std::size_t enough = 120;
+    constexpr std::size_t enough = 240;
     if (!traits.disturbed || !spec.tied()) return;
-    for (Stage& stage : recipe.stages) stage.epochs = std::min(stage.epochs, enough);
+    for (Stage& stage : recipe.stages) {
+        stage.epochs = std::min(stage.epochs, enough);
+        stage.learning_rate = 1e-2;
+    }
+}
+
+/// Of errors between 10 and 40 dB of noise, those at 10 dB are nearly the whole sum of squares:
+/// 250x500, 16 layers, 40 dB, a sum of norms to the power of 1.2 gains 1.3 dB. A power of 1 would
+/// gain 1.5 dB there, and lose 0.05 dB at 10 dB.
+void fit_loss_to(const ProblemTraits& traits, Recipe& recipe) {
+    if (traits.noise_varies && recipe.loss == LossKind::log) recipe.loss = LossKind::log_norm;
 }
 
 }  // namespace
@@ -67,7 +77,10 @@ Recipe recipe_for(const ProblemTraits& traits, const NetworkSpec& spec, std::str
     recipe.augment = allowed_augment(recipe.augment, traits);
     recipe.batch = 0;
     fit_scale_to(traits, recipe);
-    if (name == "default") fit_length_to(traits, spec, recipe);
+    if (name == "default") {
+        fit_length_to(traits, spec, recipe);
+        fit_loss_to(traits, recipe);
+    }
     return recipe;
 }
 

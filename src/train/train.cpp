@@ -15,6 +15,8 @@
 #include "model/model_units.hpp"
 #include "model/storable.hpp"
 #include "pibinn/error.hpp"
+#include "problem/noise_words.hpp"
+#include "problem/signal_marks.hpp"
 #include "train/checkpoint.hpp"
 #include "train/guarantee.hpp"
 #include "train/polish_choice.hpp"
@@ -98,7 +100,8 @@ SignalClass in_units(SignalClass signals, const Units& units) {
 }
 
 /// Thresholds are settled once more on the model as it is stored, in the units of the user.
-TrainResult::Guaranteed guaranteed(const SignalClass& signals, Model& model, ThreadPool& pool) {
+TrainResult::Guaranteed guaranteed_result(const SignalClass& signals, Model& model,
+                                          ThreadPool& pool) {
     TrainResult::Guaranteed out;
     out.signals = ClassProof(signals, model.op.structure()).signals();
     const ErrorBound bound = Guarantee::settle(out.signals, model, pool);
@@ -245,7 +248,7 @@ TrainResult train(const TrainJob& asked, ThreadPool& pool, const ProgressSink& p
     if (const SignalClass* signals = trainer.guaranteed_class()) {
         SignalClass own = job.recipe.guarantee;
         own.size = signals->size;
-        result.guarantee = guaranteed(own, result.model, pool);
+        result.guarantee = guaranteed_result(own, result.model, pool);
     }
     choose_cut(problem.train, result.model, pool);
     if (job.recipe.choose_polish) choose_polish(problem.train, result.model, pool);
@@ -266,6 +269,8 @@ TrainResult train(const TrainJob& asked, ThreadPool& pool, const ProgressSink& p
     metadata["pibinn.recipe"] = job.recipe.name;
     metadata["pibinn.seed"] = std::to_string(job.seed);
     metadata["pibinn.data"] = data_fingerprint(problem);
+    metadata[kTrainSignalsKey] = signal_marks(problem.train.x);
+    if (const std::string noise = noise_words(problem); !noise.empty()) metadata[kNoiseKey] = noise;
     metadata["pibinn.train_nmse_db"] = fmt::format("{:.4f}", result.train.nmse_db);
     metadata["pibinn.test_nmse_db"] = fmt::format("{:.4f}", result.test.nmse_db);
     return result;

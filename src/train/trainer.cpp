@@ -29,6 +29,23 @@ constexpr double kDiverged = 1e10;
 
 using Clock = std::chrono::steady_clock;
 
+/// What the error of a signal, or its norm, is divided by.
+double loss_unit(LossKind loss, double energy, double mean_energy) {
+    switch (loss) {
+        case LossKind::squared:
+        case LossKind::norm:
+            return 1;
+        case LossKind::nmse:
+            return energy;
+        case LossKind::energy:
+        case LossKind::log:
+            return mean_energy;
+        case LossKind::log_norm:
+            return std::pow(mean_energy, double{kTempered} / 2);
+    }
+    return 1;
+}
+
 }  // namespace
 
 Trainer::Trainer(const Problem& problem, const NetworkSpec& spec, const Recipe& recipe,
@@ -177,26 +194,27 @@ double Trainer::run_batch(const Stage& stage, double rate, ConstBatchView x, Con
         for (float v : x.row(i)) energies[i] += double{v} * v;
         mean_energy += energies[i] / static_cast<double>(x.rows);
     }
-    const bool relative = recipe_.loss == LossKind::energy || recipe_.loss == LossKind::log;
+    const RowLoss row_loss = recipe_.loss == LossKind::norm       ? RowLoss::norm
+                             : recipe_.loss == LossKind::log_norm ? RowLoss::tempered
+                                                                  : RowLoss::squared;
+    const double power = row_loss == RowLoss::norm       ? 1
+                         : row_loss == RowLoss::tempered ? double{kTempered}
+                                                         : 2;
+    const bool logarithm = recipe_.loss == LossKind::log || recipe_.loss == LossKind::log_norm;
     double zero_loss = 0;  // of the zero estimate
     for (std::size_t i = 0; i < x.rows; ++i) {
-        const double share = recipe_.loss == LossKind::nmse ? energies[i]
-                             : relative                     ? mean_energy
-                                                            : 1;
+        const double share = loss_unit(recipe_.loss, energies[i], mean_energy);
         row_weights_[i] =
             share > 0 ? static_cast<float>(1.0 / (share * static_cast<double>(x.rows))) : 0.0F;
         // A network that is made for a class of signals may answer to others with anything.
         if (stage.guarantee && !guarantee_->holds(x.row(i))) row_weights_[i] = 0;
-        zero_loss += row_weights_[i] *
-                     (recipe_.loss == LossKind::norm ? std::sqrt(energies[i]) : energies[i]);
+        zero_loss += row_weights_[i] * std::pow(energies[i], power / 2);
     }
     make_effective(kind_in(stage), latent_, effective_, backend_);
-    const RowLoss row_loss = recipe_.loss == LossKind::norm ? RowLoss::norm : RowLoss::squared;
     const double loss =
         network_->gradient(effective_, y, x, row_loss, row_weights_, gradient_, pool_);
     if (!(loss <= kDiverged * std::max(zero_loss, 1e-30))) fail_diverged(stage);
-    if (recipe_.loss == LossKind::log && loss > 0)
-        backend_.multiply(static_cast<float>(1 / loss), gradient_.all());
+    if (logarithm && loss > 0) backend_.multiply(static_cast<float>(1 / loss), gradient_.all());
     if (stage.alpha > 0 && stage.trains_weights) add_penalty(stage);
     straight_through(stage);
     optimiser_.step(stage, rate, gradient_, latent_);

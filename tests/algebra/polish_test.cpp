@@ -77,6 +77,25 @@ TEST(Polish, StepsAreThoseOfConjugateGradients) {
         EXPECT_NEAR(signal.found[columns[e]], (x + krylov * c)[e], 1e-5);
 }
 
+TEST(Polish, UnitsOfPowersOfTwoChangeNoDigit) {
+    const Operator op = Operator::random(Structure::dense(17, 30), OperatorEnsemble::gaussian, 1);
+    const auto polished = [&](float x_unit, float a_unit) {
+        Signal signal(op, {2, 7, 11, 29});
+        std::vector<float> values(op.values().begin(), op.values().end());
+        for (float& v : values) v *= a_unit;
+        for (float& v : signal.y) v *= a_unit * x_unit;
+        for (float& v : signal.found) v *= x_unit;
+        Polish(op.structure().parts()[0], values).run(4, 0, signal.y, signal.found);
+        for (float& v : signal.found) v /= x_unit;
+        EXPECT_LT(signal.error(), 1e-4) << x_unit << ' ' << a_unit;
+        return signal.found;
+    };
+    const std::vector<float> usual = polished(1, 1);
+    for (const float x_unit : {0x1p-40F, 0x1p-20F, 0x1p30F})
+        for (const float a_unit : {0x1p-40F, 1.0F, 0x1p40F})
+            EXPECT_EQ(polished(x_unit, a_unit), usual);
+}
+
 TEST(Polish, LeavesOutWhatTheCutLeavesOut) {
     const Operator op = Operator::random(Structure::dense(17, 30), OperatorEnsemble::gaussian, 1);
     Signal signal(op, {2, 7, 11, 29});

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from conftest import PROGRAM, ROOT, load, refuse, sets, succeed, tree
+from conftest import PROGRAM, ROOT, load, refuse, run, sets, succeed, tree
 from pictures import read_png
 
 GUIDE = (ROOT / "docs" / "guide.md").read_text(encoding="utf-8")
@@ -121,6 +121,17 @@ def test_certificates_as_the_guide_makes_them(tmp_path):
     assert summary["alpha"]["asked"] == 0.9 and summary["alpha"]["reached"] < 0.9 + 1e-5
     assert "warning" not in said and "all delta for these weights" in said
     assert "certificate: no guarantee: Nothing is guaranteed" in said
+
+
+def test_calibrations_as_the_guide_makes_them(tmp_path):
+    commands = commands_of(section("Calibrate"))
+    assert [words[0] for words in commands] == ["train", "sample", "certify", "recover"]
+    for words in commands[:-1]:
+        said = succeed(*words, *(QUICK if words[0] == "train" else []), cwd=tmp_path)
+    assert said.startswith("With probability 0.999 over the choice of these 5,000 signals")
+    result = run(*commands[-1], cwd=tmp_path)
+    assert result.returncode == 0 and "another kind" not in result.stderr
+    assert "x-checked.npy" in tree(tmp_path)
 
 
 def test_the_lines_of_the_guide_are_read(tmp_path):

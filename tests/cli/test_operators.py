@@ -91,10 +91,10 @@ def test_a_network_trains_and_recovers_on_them(operator, tmp_path):
      "did you mean 'hadamard'? a file ends in .npy, .npz, .mat or .csv"),
     (["problem.operator=dct", "problem.structure=mask"],
      "--set problem.operator=dct: 'problem.operator': a dct operator cannot be drawn on a mask; "
-     "use gaussian, rademacher or binary-sparse, or another structure"),
+     "use gaussian, gaussian-unit, rademacher or binary-sparse, or another structure"),
     (["problem.operator=bernoulli", "problem.structure=mask"],
      "--set problem.operator=bernoulli: 'problem.operator': a bernoulli operator cannot be drawn "
-     "on a mask; use gaussian, rademacher or binary-sparse, or another structure"),
+     "on a mask; use gaussian, gaussian-unit, rademacher or binary-sparse, or another structure"),
     (["problem.operator=binary-sparse", "problem.structure=repeated"],
      "--set problem.operator=binary-sparse: 'problem.operator': a binary-sparse operator is a mask "
      "of its ones, and the structure is 'repeated'; set problem.structure = \"mask\", or remove it"),

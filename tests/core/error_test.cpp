@@ -29,8 +29,27 @@ TEST(Ensure, IsSilentWhereItHolds) {
 }
 
 TEST(Error, JoinsMessageAndHint) {
-    EXPECT_STREQ(Error(ErrorKind::usage, "what", "hint").what(), "what; hint");
-    EXPECT_STREQ(Error(ErrorKind::usage, "what").what(), "what");
+    const Error both(ErrorKind::input, "expected 50, got 48", "check the file");
+    EXPECT_STREQ(both.what(), "expected 50, got 48; check the file");
+    EXPECT_EQ(both.message(), "expected 50, got 48");
+    EXPECT_EQ(both.hint(), "check the file");
+    EXPECT_STREQ(Error(ErrorKind::failed, "diverged").what(), "diverged");
+}
+
+TEST(Error, EachFailureHasItsKind) {
+    const auto kind_of = [](auto&& action) {
+        try {
+            action();
+        } catch (const Error& e) {
+            return e.kind();
+        }
+        return ErrorKind::failed;
+    };
+    EXPECT_EQ(kind_of([] { fail_usage("a"); }), ErrorKind::usage);
+    EXPECT_EQ(kind_of([] { fail_input("a"); }), ErrorKind::input);
+    EXPECT_EQ(kind_of([] { fail_io("a"); }), ErrorKind::io);
+    EXPECT_EQ(kind_of([] { ensure(false, "a"); }), ErrorKind::internal);
+    EXPECT_NO_THROW(ensure(true, "a"));
 }
 
 TEST(Error, IsOneLineWhateverItQuotes) {

@@ -81,6 +81,13 @@ void CompareMaskedSums(DN d, Differences& found) {
         const auto more = SomeVector(d, 7000 + i);
         if (!Same(d, AddWhere(adds, sum, more), portable::AddWhere(adds, sum, more)))
             found.push_back("AddWhere");
+        const hn::RebindToUnsigned<DN> du;
+        const auto lanes = hn::RebindMask(du, adds);
+        const auto whole = hn::BitCast(du, sum), step = hn::BitCast(du, more);
+        if (!Same(d, hn::BitCast(d, AddWhere(lanes, whole, step)),
+                  hn::BitCast(d, portable::AddWhere(lanes, whole, step))))
+            found.push_back("AddWhere of whole numbers");
+        if (MaskBits(d, adds) != portable::MaskBits(d, adds)) found.push_back("MaskBits");
     }
 }
 
@@ -98,7 +105,8 @@ Differences CompareTwins() {
         for (std::size_t v = 0; v < kTableVectors; ++v)
             table.entries[v] = SomeVector(D(), kTableVectors * i + v);
         const VU index = hn::BitCast(DU(), SomeVector(D(), 7000 + i));
-        if (!Same(D(), LookUp(table, index), portable::LookUp(table, index)))
+        if (!Same(D(), LookUp<0>(table, index), portable::LookUp<0>(table, index)) ||
+            !Same(D(), LookUp<7>(table, index), portable::LookUp<7>(table, index)))
             found.push_back("LookUp");
 
 #if PIBINN_SIGN_COLUMNS

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "core/contains.hpp"
 #include "core/file.hpp"
 #include "data/safetensors.hpp"
 #include "pibinn/error.hpp"
@@ -57,10 +58,6 @@ protected:
     std::filesystem::path path_;
 };
 
-bool has(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
-
 TEST_F(HostileModel, ThatNestsDeepIsRefused) {
     const std::string deep(200'000, '[');
     for (const char* key : {"pibinn.structure", "pibinn.network", "pibinn.domain"})
@@ -69,8 +66,8 @@ TEST_F(HostileModel, ThatNestsDeepIsRefused) {
                                             std::string(200'000, ']') + "}"}) {
             const Error error = refused(key, text);
             EXPECT_EQ(error.kind(), ErrorKind::input);
-            EXPECT_PRED2(has, error.message(), "levels deep");
-            EXPECT_PRED2(has, error.message(), key);
+            EXPECT_PRED2(contains, error.message(), "levels deep");
+            EXPECT_PRED2(contains, error.message(), key);
         }
 }
 
@@ -95,7 +92,7 @@ TEST_F(HostileModel, WithMetadataOfAnotherTypeIsAnInputError) {
     for (const auto& [key, text] : cases) {
         const Error error = refused(key, text);
         EXPECT_EQ(error.kind(), ErrorKind::input) << text << ": " << error.what();
-        EXPECT_PRED2(has, error.message(), key);
+        EXPECT_PRED2(contains, error.message(), key);
     }
     Error error = refused([](TensorMetadata& m) {
         std::string& network = m["pibinn.network"];
@@ -128,7 +125,7 @@ TEST_F(HostileModel, TakesNoMoreMemoryThanItsFileWarrants) {
               "recovering a row of 4000000 entries", some_model(Structure::repeated(1, 1, 4))}}) {
         const Error error = refused("pibinn.structure", c.structure, std::move(c.model));
         EXPECT_EQ(error.kind(), ErrorKind::input) << error.what();
-        EXPECT_TRUE(has(error.what(), c.says)) << error.what();
+        EXPECT_TRUE(contains(error.what(), c.says)) << error.what();
     }
     // The table of the basis would have 2^28 numbers.
     const Error error = refused(
@@ -138,7 +135,7 @@ TEST_F(HostileModel, TakesNoMoreMemoryThanItsFileWarrants) {
                                  R"("deviation":1,"noise_std":0})";
         },
         some_model(Structure::repeated(1, 1, 4)));
-    EXPECT_TRUE(has(error.what(), "a basis dct of 16384 entries would take 2147.5 MB"))
+    EXPECT_TRUE(contains(error.what(), "a basis dct of 16384 entries would take 2147.5 MB"))
         << error.what();
     EXPECT_LT(peak_memory() - before, 64e6);
 }
@@ -153,7 +150,7 @@ TEST_F(HostileModel, OfManyTinyBlocksIsCounted) {
         model.save(path_);
         FAIL() << "no error";
     } catch (const Error& error) {
-        EXPECT_TRUE(has(error.what(), "in 500 block(s)")) << error.what();
+        EXPECT_TRUE(contains(error.what(), "in 500 block(s)")) << error.what();
     }
 }
 
@@ -177,7 +174,7 @@ TEST_F(HostileModel, OneThatCouldNotBeReadAgainIsNotWritten) {
             model.save(path_);
         } catch (const Error& error) {
             EXPECT_GT(repeat, 1000u);
-            EXPECT_TRUE(has(error.what(), "repetitions are too many")) << error.what();
+            EXPECT_TRUE(contains(error.what(), "repetitions are too many")) << error.what();
             EXPECT_FALSE(std::filesystem::exists(path_));
             continue;
         }

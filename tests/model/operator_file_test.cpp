@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "core/contains.hpp"
 #include "core/file.hpp"
 #include "data/safetensors.hpp"
 #include "pibinn/error.hpp"
@@ -113,10 +114,6 @@ void replace(SafeTensors& file, std::string_view name, const std::vector<T>& val
     t.bytes = std::as_bytes(std::span<const T>(values));
 }
 
-bool has(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
-
 TEST_F(OperatorFile, RoundTripsEveryEnsembleOnEveryStructure) {
     const std::vector<Shape> shapes{{3, 5}, {1, 1}, {4, 9}};
     for (const OperatorEnsemble ensemble :
@@ -214,31 +211,33 @@ TEST_F(OperatorFile, ADamagedTransformIsRefused) {
     const Model model = tied_model(drawn(OperatorEnsemble::hadamard));
     Error e = refused(
         model, [](SafeTensors& f) { f.metadata["pibinn.operator"] = R"({"formula":"wavelet"})"; });
-    EXPECT_TRUE(has(e.message(), "metadata 'pibinn.operator': unknown formula 'wavelet'"))
+    EXPECT_TRUE(contains(e.message(), "metadata 'pibinn.operator': unknown formula 'wavelet'"))
         << e.what();
     e = refused(model, [](SafeTensors& f) { f.metadata["pibinn.operator"] = "{}"; });
-    EXPECT_TRUE(has(e.message(), "pibinn.operator")) << e.what();
+    EXPECT_TRUE(contains(e.message(), "pibinn.operator")) << e.what();
     e = refused(model, [](SafeTensors& f) { f.metadata["pibinn.operator"] = "[1]"; });
-    EXPECT_TRUE(has(e.message(), "pibinn.operator")) << e.what();
+    EXPECT_TRUE(contains(e.message(), "pibinn.operator")) << e.what();
     // dct has 11 rows where hadamard has 16.
     e = refused(model, [](SafeTensors& f) {
         f.metadata["pibinn.operator"] = R"({"formula":"convolution"})";
     });
-    EXPECT_TRUE(has(e.message(), "operator.bands")) << e.what();
+    EXPECT_TRUE(contains(e.message(), "operator.bands")) << e.what();
     const std::vector<std::uint8_t> none(2, 0), all(2, 255), longer(3, 1), one(1, 255);
     e = refused(model, [&](SafeTensors& f) { replace(f, "operator.rows", none); });
-    EXPECT_TRUE(has(e.message(), "it has 0 rows, its block 6")) << e.what();
+    EXPECT_TRUE(contains(e.message(), "it has 0 rows, its block 6")) << e.what();
     e = refused(model, [&](SafeTensors& f) { replace(f, "operator.rows", all); });
-    EXPECT_TRUE(has(e.message(), "it has 16 rows, its block 6")) << e.what();
+    EXPECT_TRUE(contains(e.message(), "it has 16 rows, its block 6")) << e.what();
     e = refused(model, [&](SafeTensors& f) { replace(f, "operator.rows", longer); });
-    EXPECT_TRUE(has(e.message(), "tensor 'operator.rows' has 3 bytes, expected 2")) << e.what();
+    EXPECT_TRUE(contains(e.message(), "tensor 'operator.rows' has 3 bytes, expected 2"))
+        << e.what();
     e = refused(model, [&](SafeTensors& f) { replace(f, "operator.signs", one); });
-    EXPECT_TRUE(has(e.message(), "tensor 'operator.signs' has 1 bytes, expected 2")) << e.what();
+    EXPECT_TRUE(contains(e.message(), "tensor 'operator.signs' has 1 bytes, expected 2"))
+        << e.what();
     const std::vector<float> infinite{INFINITY}, two{1, 1};
     e = refused(model, [&](SafeTensors& f) { replace(f, "operator.scale", infinite); });
-    EXPECT_TRUE(has(e.message(), "operator.scale")) << e.what();
+    EXPECT_TRUE(contains(e.message(), "operator.scale")) << e.what();
     e = refused(model, [&](SafeTensors& f) { replace(f, "operator.scale", two); });
-    EXPECT_TRUE(has(e.message(), "operator.scale")) << e.what();
+    EXPECT_TRUE(contains(e.message(), "operator.scale")) << e.what();
 }
 
 TEST_F(OperatorFile, ADamagedConvolutionIsRefused) {
@@ -257,17 +256,17 @@ TEST_F(OperatorFile, ADamagedConvolutionIsRefused) {
                  {{2147483647, 5}, "do not fit 40 x 40"}}) {
             const Error e =
                 refused(model, [&](SafeTensors& f) { replace(f, "operator.bands", bands); });
-            EXPECT_TRUE(has(e.message(), says)) << e.what();
+            EXPECT_TRUE(contains(e.message(), says)) << e.what();
         }
         const std::vector<float> nan{1, 2, NAN, 4, 5};
         const Error e = refused(model, [&](SafeTensors& f) { replace(f, "operator.taps", nan); });
-        EXPECT_TRUE(has(e.message(), "number 2 of tensor 'operator.taps' is nan")) << e.what();
+        EXPECT_TRUE(contains(e.message(), "number 2 of tensor 'operator.taps' is nan")) << e.what();
     }
     // Diagonals that leave rows and columns without a link.
     const std::vector<std::int32_t> low{3, 5};
     const Error e = refused(tied_model(Operator::convolution(40, 40, ramp(5), -2)),
                             [&](SafeTensors& f) { replace(f, "operator.bands", low); });
-    EXPECT_TRUE(has(e.message(), "without links")) << e.what();
+    EXPECT_TRUE(contains(e.message(), "without links")) << e.what();
 }
 
 TEST_F(OperatorFile, AFormulaTakesNoMoreMemoryThanIsAllowed) {
@@ -276,16 +275,18 @@ TEST_F(OperatorFile, AFormulaTakesNoMoreMemoryThanIsAllowed) {
                       [](SafeTensors& f) {
                           f.metadata["pibinn.structure"] = R"({"kind":"dense","m":6000,"n":6000})";
                       });
-    EXPECT_TRUE(has(e.message(),
-                    "an operator of 36000000 entries that a formula makes would take 432.0 MB of "
-                    "memory; a file of"))
+    EXPECT_TRUE(
+        contains(e.message(),
+                 "an operator of 36000000 entries that a formula makes would take 432.0 MB of "
+                 "memory; a file of"))
         << e.what();
-    EXPECT_TRUE(has(e.message(), "may take 268.4 MB")) << e.what();
-    EXPECT_TRUE(has(e.hint(), "use blocks or a repeated block")) << e.what();
+    EXPECT_TRUE(contains(e.message(), "may take 268.4 MB")) << e.what();
+    EXPECT_TRUE(contains(e.hint(), "use blocks or a repeated block")) << e.what();
     e = refused(tied_model(Operator::convolution(40, 40, ramp(5), -2)), [](SafeTensors& f) {
         f.metadata["pibinn.structure"] = R"({"kind":"mask","m":2147483648,"n":2147483648})";
     });
-    EXPECT_TRUE(has(e.message(), "the pattern of 5 taps on 2147483648 x 2147483648 would take"))
+    EXPECT_TRUE(
+        contains(e.message(), "the pattern of 5 taps on 2147483648 x 2147483648 would take"))
         << e.what();
     // What could not be read again is not written.
     std::filesystem::remove(path_);
@@ -295,7 +296,8 @@ TEST_F(OperatorFile, AFormulaTakesNoMoreMemoryThanIsAllowed) {
         model.save(path_);
         FAIL() << "written";
     } catch (const Error& error) {
-        EXPECT_TRUE(has(error.message(), "24010000 entries that a formula makes")) << error.what();
+        EXPECT_TRUE(contains(error.message(), "24010000 entries that a formula makes"))
+            << error.what();
     }
     EXPECT_FALSE(std::filesystem::exists(path_));
 }
@@ -305,7 +307,7 @@ TEST_F(OperatorFile, LinksThatNoWeightStoresMustFollowFromAFormula) {
     const Error e = refused(model, [](SafeTensors& f) {
         f.metadata["pibinn.structure"] = R"({"kind":"dense","m":1000,"n":1000})";
     });
-    EXPECT_TRUE(has(e.message(), "do not fit a file of")) << e.what();
+    EXPECT_TRUE(contains(e.message(), "do not fit a file of")) << e.what();
 }
 
 }  // namespace

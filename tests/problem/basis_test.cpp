@@ -7,6 +7,7 @@
 
 #include "pibinn/error.hpp"
 #include "pibinn/random.hpp"
+#include "problem/energy.hpp"
 
 namespace pibinn {
 namespace {
@@ -16,12 +17,6 @@ Batch random_rows(std::size_t rows, std::size_t cols) {
     Stream stream(3, Purpose::tests);
     for (float& v : batch.values()) v = static_cast<float>(stream.normal());
     return batch;
-}
-
-double energy(std::span<const float> values) {
-    double sum = 0;
-    for (const float v : values) sum += double{v} * v;
-    return sum;
 }
 
 TEST(Basis, DctIsItsDefinition) {

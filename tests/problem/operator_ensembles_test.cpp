@@ -97,6 +97,21 @@ void expect_rows(const Operator& op, const std::vector<Row>& rows, double scale)
 const std::vector<Shape> kShapes{{1, 1},   {1, 7},   {3, 5},   {5, 5},   {6, 6},    {7, 13},
                                  {16, 16}, {20, 33}, {24, 48}, {31, 32}, {50, 100}, {61, 61}};
 
+TEST(Ensembles, GaussianUnitIsGaussianWithColumnsOfNormOne) {
+    const Matrix<float> plain = drawn(OperatorEnsemble::gaussian, 20, 33).to_dense();
+    const Matrix<float> unit = drawn(OperatorEnsemble::gaussian_unit, 20, 33).to_dense();
+    for (std::size_t j = 0; j < 33; ++j) {
+        double before = 0, after = 0;
+        for (std::size_t i = 0; i < 20; ++i) {
+            before += double{plain(i, j)} * plain(i, j);
+            after += double{unit(i, j)} * unit(i, j);
+        }
+        EXPECT_NEAR(after, 1, 1e-6);
+        for (std::size_t i = 0; i < 20; ++i)
+            EXPECT_NEAR(unit(i, j), plain(i, j) / std::sqrt(before), 1e-6);
+    }
+}
+
 TEST(Ensembles, HadamardTakesRowsOfSylvestersMatrixWithRandomSigns) {
     for (const auto& [m, n] : kShapes) {
         std::size_t order = 1;

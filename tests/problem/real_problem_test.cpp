@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "pibinn/error.hpp"
+#include "problem/energy.hpp"
 
 namespace pibinn {
 namespace {
@@ -15,12 +16,6 @@ Batch random_rows(std::size_t rows, std::size_t cols, double mean, double deviat
     Stream stream(5, Purpose::tests, index);
     for (float& v : batch.values()) v = static_cast<float>(mean + deviation * stream.normal());
     return batch;
-}
-
-double energy(std::span<const float> values) {
-    double sum = 0;
-    for (const float v : values) sum += double{v} * v;
-    return sum;
 }
 
 RealSignals some_signals() {

@@ -5,11 +5,9 @@
 #include <string>
 #include <string_view>
 
-namespace pibinn {
+#include "core/contains.hpp"
 
-inline bool contains(std::string_view text, std::string_view part) {
-    return text.find(part) != std::string_view::npos;
-}
+namespace pibinn {
 
 inline std::size_t count(std::string_view text, std::string_view part) {
     std::size_t found = 0;

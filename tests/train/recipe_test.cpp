@@ -1,6 +1,7 @@
 #include "pibinn/recipe.hpp"
 
 #include <cmath>
+#include <numbers>
 
 #include <gtest/gtest.h>
 
@@ -91,6 +92,44 @@ TEST(Recipe, RefusesWhatMakesNoSense) {
     full.activation = Activation::hard;
     EXPECT_EQ(refusal(ramp, full),
               "a fully connected network has no ramp for its thresholds to learn by");
+}
+
+NetworkSpec shrink_network(WeightKind weights, std::size_t layers) {
+    NetworkSpec spec;
+    spec.weights = weights;
+    spec.layers = layers;
+    spec.activation = Activation::piecewise;
+    return spec;
+}
+
+TEST(Recipe, ARangeOfNoiseIsJudgedByNorms) {
+    const NetworkSpec tied = shrink_network(WeightKind::tied, 16);
+    ProblemTraits traits;
+    traits.drawn = traits.disturbed = true;
+    EXPECT_EQ(recipe_for(traits, tied).loss, LossKind::log);
+    traits.noise_varies = true;
+    EXPECT_EQ(recipe_for(traits, tied).loss, LossKind::log_norm);
+    EXPECT_EQ(recipe_for(traits, NetworkSpec{}).loss, LossKind::squared);
+    EXPECT_EQ(recipe_for(traits, tied, "paper").loss, LossKind::squared);
+}
+
+TEST(Recipe, TiedNetworksTakeLargerAndFewerStepsWithNoise) {
+    const NetworkSpec tied = shrink_network(WeightKind::tied, 16);
+    ProblemTraits traits;
+    const Stage quiet = recipe_for(traits, tied).stages[0];
+    traits.disturbed = true;
+    const Stage noisy = recipe_for(traits, tied).stages[0];
+    EXPECT_LT(noisy.epochs, quiet.epochs);
+    EXPECT_GT(noisy.learning_rate, quiet.learning_rate);
+}
+
+TEST(Recipe, DeepBitsWithALearnedShrinkStartAtAmpsScale) {
+    const Recipe recipe = named_recipe("default", shrink_network(WeightKind::one_bit, 16));
+    ASSERT_EQ(recipe.stages.size(), 3u);
+    // A column of 50 entries N(0, 1/50): its signs times this have an inner product of 1 with it.
+    EXPECT_NEAR(recipe.stages[1].scale * std::sqrt(2 * 50 / std::numbers::pi), 1, 1e-12);
+    EXPECT_TRUE(recipe.stages[1].fit_scale);
+    EXPECT_EQ(named_recipe("default", shrink_network(WeightKind::ternary, 16)).stages[1].scale, 0);
 }
 
 TEST(Schedule, FollowsItsFormula) {

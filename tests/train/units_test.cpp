@@ -183,6 +183,28 @@ TEST(Units, TheModelRecoversInTheUnitsOfTheUser) {
     }
 }
 
+TEST(Units, PolishGainsAsMuchWhateverTheUnits) {
+    ThreadPool pool(2);
+    NetworkSpec spec;
+    spec.layers = 4;
+    spec.weights = WeightKind::tied;
+    spec.activation = Activation::piecewise;
+    spec.polish = 6;
+    const auto nmse = [&](double x_unit, double a_unit) {
+        ArrayProblem given = arrays(Structure::dense(25, 50), x_unit, a_unit, pool);
+        given.snr_db.reset();
+        const TrainResult result = trained(given, spec, "default", 20, pool);
+        const Problem problem = Problem::from_arrays(given, pool);
+        const Batch x = Recoverer(result.model)(problem.test.y, pool);
+        EXPECT_NEAR(measure(problem.test.x, x).median_nmse_db, result.test.median_nmse_db, 1);
+        return result.test.median_nmse_db;
+    };
+    const double usual = nmse(1, 1);
+    EXPECT_LT(usual, -20);
+    for (const auto& [x_unit, a_unit] : {std::pair{0x1p30, 0x1p17}, {0x1p-30, 0x1p-17}})
+        EXPECT_NEAR(nmse(x_unit, a_unit), usual, 0.1) << x_unit << ' ' << a_unit;
+}
+
 TEST(Units, ADrawnProblemIsTrainedAsItIs) {
     ThreadPool pool(1);
     SyntheticSpec spec;

@@ -21,6 +21,11 @@ double row_loss(RowLoss kind, ConstBatchView x, ConstBatchView target,
             const float norm = std::sqrt(squares);
             factor = norm > 0 ? row_weights[i] / norm : 0.0F;
             total += static_cast<double>(row_weights[i]) * norm;
+        } else if (kind == RowLoss::tempered) {
+            // An error of exactly zero pulls nowhere.
+            const float power = std::pow(squares, kTempered / 2);
+            factor = squares > 0 ? row_weights[i] * kTempered * power / squares : 0.0F;
+            total += static_cast<double>(row_weights[i]) * power;
         } else {
             total += static_cast<double>(row_weights[i]) * squares;
         }

@@ -16,9 +16,9 @@ HWY_BEFORE_NAMESPACE();
 namespace pibinn::HWY_NAMESPACE {
 
 /// Runs Rows<plain, shrink> of the block at hand.
-template <template <bool, Shrink> class Rows>
+template <bool kAsksForFew, template <bool, Shrink> class Rows>
 void Recover(const RecoverArgs& args) {
-    with_shrink(args.block, [&args](auto shrink) {
+    with_shrink<kAsksForFew>(args.block, [&args](auto shrink) {
         constexpr Shrink kShrink = decltype(shrink)::value;
         return args.block.plain ? Rows<true, kShrink>::Run(args) : Rows<false, kShrink>::Run(args);
     });

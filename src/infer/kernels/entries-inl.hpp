@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include <hwy/highway.h>
 
@@ -24,14 +25,23 @@ namespace pibinn::HWY_NAMESPACE {
 template <Shrink kShrink>
 struct EntryNumbers {
     V tau;
+    V slopes, offsets;           ///< of few pieces, one per lane
+    V thresholds[Shrink::kFew];  ///< of few pieces
     const float* shrink;
-    std::size_t pieces;
+    std::size_t pieces, stride;
 
     HWY_INLINE EntryNumbers(const PackedBlock& block, const PackedLayer& layer,
                             const Signal& signal)
         : tau(hn::Set(D(), *(block.residual_threshold ? signal.tau : &layer.theta))),
           shrink(signal.shrink),
-          pieces(block.pieces) {}
+          pieces(block.pieces),
+          stride(kShrink.few ? Shrink::kFew : PieceStride(pieces)) {
+        if constexpr (!kShrink.few) return;
+        const hn::CappedTag<float, Shrink::kFew> few;
+        offsets = ZeroExtended(hn::Load(few, shrink + stride));
+        slopes = ZeroExtended(hn::Load(few, shrink + 2 * stride));
+        for (std::size_t j = 0; j < Shrink::kFew; ++j) thresholds[j] = hn::Set(D(), shrink[j]);
+    }
 
     template <class DN>
     HWY_INLINE hn::Vec<DN> Tau(DN d) const {
@@ -39,15 +49,33 @@ struct EntryNumbers {
     }
     template <class DN>
     HWY_INLINE hn::Vec<DN> Threshold(DN d, std::size_t j) const {
-        return hn::Set(d, shrink[j]);
+        if constexpr (kShrink.few)
+            return FirstLanes(d, thresholds[j]);
+        else
+            return hn::Set(d, shrink[j]);
     }
     template <class DN>
     HWY_INLINE hn::Vec<DN> Offset(DN d, std::size_t j) const {
-        return hn::Set(d, shrink[PieceStrideOf<kShrink>(pieces) + j]);
+        return hn::Set(d, shrink[stride + j]);
     }
     template <class DN>
     HWY_INLINE hn::Vec<DN> Slope(DN d, std::size_t j) const {
-        return hn::Set(d, shrink[2 * PieceStrideOf<kShrink>(pieces) + j]);
+        return hn::Set(d, shrink[2 * stride + j]);
+    }
+    template <class DN>
+    HWY_INLINE hn::Vec<DN> Offsets(DN d) const {
+        return FirstLanes(d, offsets);
+    }
+    template <class DN>
+    HWY_INLINE hn::Vec<DN> Slopes(DN d) const {
+        return FirstLanes(d, slopes);
+    }
+    template <class VN>
+    HWY_INLINE PieceLine<VN> LineOf(VN size) const {
+        if constexpr (kShrink.few)
+            return FewLine(size, *this);
+        else
+            return LastLine(size, *this);
     }
 };
 
@@ -62,6 +90,7 @@ struct EntryStep {
     const float* x1;
     float* x2;
     std::uint8_t* alive;
+    std::uint64_t pending = 0;  ///< bits of the last columns
 
     EntryStep(const PackedBlock& block, const PackedLayer& layer, const Signal& signal)
         : prev_x_factor(hn::Set(D(), layer.prev_x_factor)),
@@ -71,16 +100,23 @@ struct EntryStep {
           x2(kPlain ? signal.x1 : signal.x2),
           alive(signal.alive) {}
 
+    /// What the activation takes, for the columns from j on.
     template <class DN>
-    HWY_INLINE void Finish(DN d, std::size_t j, hn::Vec<DN> q) {
-        const Shrunk<hn::Vec<DN>> shrunk = Store(d, j, q);
+    HWY_INLINE hn::Vec<DN> Input(DN d, std::size_t j, hn::Vec<DN> q) const {
+        const hn::Vec<DN> last = hn::Load(d, x1 + j);
+        return LayerInput<kPlain>(last, kPlain ? last : hn::Load(d, x2 + j), q,
+                                  FirstLanes(d, prev_x_factor), FirstLanes(d, scale));
+    }
+    template <class DN>
+    HWY_INLINE void Finish(DN d, std::size_t j, hn::Vec<DN> z) {
+        const Shrunk<hn::Vec<DN>> shrunk = Store(d, j, z);
         if constexpr (kSumsSlopes) slopes = AddWhere(shrunk.next.alive, slopes, shrunk.slope);
     }
     /// The last vector, of which `left` lanes are columns.
     template <class DN>
-    HWY_INLINE void FinishLast(DN d, std::size_t j, hn::Vec<DN> q, std::size_t left,
+    HWY_INLINE void FinishLast(DN d, std::size_t j, hn::Vec<DN> z, std::size_t left,
                                const Signal& signal) {
-        const Shrunk<hn::Vec<DN>> shrunk = Store(d, j, q);
+        const Shrunk<hn::Vec<DN>> shrunk = Store(d, j, z);
         if constexpr (kSumsSlopes) {
             const auto counts = hn::And(shrunk.next.alive, hn::FirstN(d, left));
             const auto last = hn::IfThenElseZero(counts, shrunk.slope);
@@ -90,28 +126,19 @@ struct EntryStep {
 
 private:
     template <class DN>
-    HWY_INLINE Shrunk<hn::Vec<DN>> Store(DN d, std::size_t j, hn::Vec<DN> q) {
-        using VN = hn::Vec<DN>;
-        const VN last = hn::Load(d, x1 + j);
-        const VN z = LayerInput<kPlain>(last, kPlain ? last : hn::Load(d, x2 + j), q,
-                                        FirstLanes(d, prev_x_factor), FirstLanes(d, scale));
-        const Shrunk<VN> shrunk = Activate<kShrink>(z, numbers);
+    HWY_INLINE Shrunk<hn::Vec<DN>> Store(DN d, std::size_t j, hn::Vec<DN> z) {
+        const Shrunk<hn::Vec<DN>> shrunk = Activate<kShrink>(z, numbers);
         hn::Store(shrunk.next.x, d, x2 + j);
         StoreAlive(d, j, shrunk.next.alive);
         return shrunk;
     }
 
+    /// By 64 columns, as they are read: a read across shorter writes that are still under way would
+    /// wait for them.
     template <class DN>
     HWY_INLINE void StoreAlive(DN d, std::size_t j, hn::Mask<DN> bits) {
-        if constexpr (kLanes >= 8) {
-            hn::StoreMaskBits(d, bits, alive);
-            alive += kLanes / 8;
-        } else {  // two vectors share a byte
-            std::uint8_t half[8];
-            hn::StoreMaskBits(d, bits, half);
-            std::uint8_t& byte = alive[j / 8];
-            byte = static_cast<std::uint8_t>(j % 8 == 0 ? half[0] : byte | half[0] << 4);
-        }
+        pending = (j % 64 == 0 ? 0 : pending) | MaskBits(d, bits) << j % 64;
+        std::memcpy(alive + j / 64 * 8, &pending, sizeof pending);
     }
 };
 
@@ -126,10 +153,29 @@ HWY_NOINLINE void FinishLayer(const PackedBlock& block, std::size_t k, const Sig
     std::size_t j = 0;
     for (; j + kLanes < block.n; j += kLanes) {
         take_scale(j);
-        step.Finish(D(), j, hn::Load(D(), signal.q + j));
+        step.Finish(D(), j, step.Input(D(), j, hn::Load(D(), signal.q + j)));
     }
     take_scale(j);
-    step.FinishLast(D(), j, hn::Load(D(), signal.q + j), block.n - j, signal);
+    step.FinishLast(D(), j, step.Input(D(), j, hn::Load(D(), signal.q + j)), block.n - j, signal);
+}
+
+/// x of a layer from the inputs of the activation, which stand in its place.
+template <bool kPlain, Shrink kShrink>
+HWY_NOINLINE void ShrinkInputs(const PackedBlock& block, const PackedLayer& layer,
+                               const Signal& signal) {
+    EntryStep<kPlain, kShrink> step(block, layer, signal);
+    const auto input = [&](auto d, std::size_t j) HWY_ATTR {
+        auto z = hn::Load(d, step.x2 + j);
+        HoldInRegister(z);  // g++ 12 read it three times
+        return z;
+    };
+    std::size_t j = 0;
+    for (; j + kLanes < block.n; j += kLanes) step.Finish(D(), j, input(D(), j));
+    using Short = hn::Half<D>;
+    if (block.n - j <= kLanes / 2)
+        step.FinishLast(Short(), j, input(Short(), j), block.n - j, signal);
+    else
+        step.FinishLast(D(), j, input(D(), j), block.n - j, signal);
 }
 
 #endif

@@ -96,9 +96,8 @@ constexpr std::size_t kPassGroups = kPassWords * kGroups;
 /// ternary link of zero has it, they leave nothing behind.
 template <std::size_t kAt, std::size_t kPlanes>
 HWY_INLINE V Entries(const GroupTable& table, const VU* words) {
-    V entry = LookUp(table, hn::ShiftRight<kGroup * kAt>(words[0]));
-    if constexpr (kPlanes == 2)
-        entry = hn::Add(entry, LookUp(table, hn::ShiftRight<kGroup * kAt>(words[1])));
+    V entry = LookUp<kGroup * kAt>(table, words[0]);
+    if constexpr (kPlanes == 2) entry = hn::Add(entry, LookUp<kGroup * kAt>(table, words[1]));
     return entry;
 }
 /// The entries of a word's groups from the last one on: the first, which needs no shift, may then
@@ -157,38 +156,57 @@ HWY_NOINLINE void AddPass(const PackedBlock& block, const std::uint32_t* words,
     first == 0 ? run(std::true_type()) : run(std::false_type());
 }
 
-/// The last of the sums, and with them x.
-template <bool kPlain, Shrink kShrink, std::size_t kUsed, bool kFirst>
+/// What the last pass leaves in the place of x: x itself of soft thresholds, for other activations
+/// what they are applied to. These would take registers from the tables, and their comparisons one
+/// after the other make vectors wait for each other; a kernel for each of them takes long to
+/// compile.
+enum class PassResult { soft, input };
+
+/// The last of the sums.
+template <bool kPlain, PassResult kResult, std::size_t kUsed, bool kFirst>
 HWY_INLINE void FinishSignal(const PackedBlock& block, const PackedLayer& layer,
                              const std::uint32_t* words, const Signal& signal, std::size_t first) {
     GroupTable tables[kUsed];
     MakeTables(GroupRows(block, signal.r, first), kUsed, tables);
-    EntryStep<kPlain, kShrink> step(block, layer, signal);
+    EntryStep<kPlain, Shrink{Activation::soft}> step(block, layer, signal);
     // Written out: with one lambda for both lengths of vectors it all took 4 % more (g++ 12).
     const std::size_t stride = block.stride;
     const float* q = signal.q;
     std::size_t j = 0;
-    for (; j + kLanes < stride; j += kLanes)
-        step.Finish(D(), j, SumPass<D, 1, kFirst>(tables, words + j, stride, 0, q + j));
+    for (; j + kLanes < stride; j += kLanes) {
+        const V z = step.Input(D(), j, SumPass<D, 1, kFirst>(tables, words + j, stride, 0, q + j));
+        if constexpr (kResult == PassResult::soft)
+            step.Finish(D(), j, z);
+        else
+            hn::Store(z, D(), step.x2 + j);
+    }
     // Shorter vectors take as long, but they do not lower the processor's clock.
     using Short = hn::Half<D>;
-    if (block.n - j <= kLanes / 2)
-        step.FinishLast(Short(), j, SumPass<Short, 1, kFirst>(tables, words + j, stride, 0, q + j),
-                        block.n - j, signal);
-    else
-        step.FinishLast(D(), j, SumPass<D, 1, kFirst>(tables, words + j, stride, 0, q + j),
-                        block.n - j, signal);
+    if (kFirst && block.n - j <= kLanes / 2) {
+        const auto z =
+            step.Input(Short(), j, SumPass<Short, 1, kFirst>(tables, words + j, stride, 0, q + j));
+        if constexpr (kResult == PassResult::soft)
+            step.FinishLast(Short(), j, z, block.n - j, signal);
+        else
+            hn::Store(z, Short(), step.x2 + j);
+    } else {
+        const V z = step.Input(D(), j, SumPass<D, 1, kFirst>(tables, words + j, stride, 0, q + j));
+        if constexpr (kResult == PassResult::soft)
+            step.FinishLast(D(), j, z, block.n - j, signal);
+        else
+            hn::Store(z, D(), step.x2 + j);
+    }
 }
 /// Of several signals where they are the first sums, too.
-template <bool kPlain, Shrink kShrink, std::size_t kUsed>
+template <bool kPlain, PassResult kResult, std::size_t kUsed>
 HWY_NOINLINE void FinishPass(const PackedBlock& block, const PackedLayer& layer,
                              const std::uint32_t* words, const Signal* signals, std::size_t count,
                              std::size_t first) {
     if (first == 0)
         for (std::size_t i = 0; i < count; ++i)
-            FinishSignal<kPlain, kShrink, kUsed, true>(block, layer, words, signals[i], 0);
+            FinishSignal<kPlain, kResult, kUsed, true>(block, layer, words, signals[i], 0);
     else
-        FinishSignal<kPlain, kShrink, kUsed, false>(block, layer, words, *signals, first);
+        FinishSignal<kPlain, kResult, kUsed, false>(block, layer, words, *signals, first);
 }
 
 using AddPassFunction = void (*)(const PackedBlock&, const std::uint32_t*, const Signal&,
@@ -202,10 +220,10 @@ inline AddPassFunction AddPassOf(std::size_t planes, std::size_t used) {
         return planes == 1 ? &AddPass<1, kUsed> : &AddPass<2, kUsed>;
     });
 }
-template <bool kPlain, Shrink kShrink>
+template <bool kPlain, PassResult kResult>
 FinishPassFunction FinishPassOf(std::size_t used) {
     return WithStaticCount<kPassGroups>(used, [](auto count) -> FinishPassFunction {
-        return &FinishPass<kPlain, kShrink, decltype(count)::value>;
+        return &FinishPass<kPlain, kResult, decltype(count)::value>;
     });
 }
 
@@ -221,18 +239,26 @@ public:
         last_ = AddPassOf(block.planes, left);
         if constexpr (kFusesEntries)
             if (block.planes == 1 && block.channel_scales.empty())
-                finish_ = FinishPassOf<kPlain, kShrink>(left);
+                finish_ = FinishPassOf<kPlain, kResult>(left);
     }
 
     HWY_INLINE void operator()(const PackedBlock& block, std::size_t k, const std::uint32_t* words,
                                const Signal* signals, std::size_t count) const {
+        const PackedLayer& layer = block.layers[k];
         if (passes_ == 1 && finish_ != nullptr)
-            finish_(block, block.layers[k], words, signals, count, 0);
+            finish_(block, layer, words, signals, count, 0);
         else
             for (std::size_t i = 0; i < count; ++i) InPasses(block, k, words, signals[i]);
+        if constexpr (kFusesEntries && kResult == PassResult::input)
+            if (finish_ != nullptr)
+                for (std::size_t i = 0; i < count; ++i)
+                    ShrinkInputs<kPlain, kShrink>(block, layer, signals[i]);
     }
 
 private:
+    static constexpr PassResult kResult =
+        kShrink.activation == Activation::soft ? PassResult::soft : PassResult::input;
+
     HWY_INLINE void InPasses(const PackedBlock& block, std::size_t k, const std::uint32_t* words,
                              const Signal& signal) const {
         std::size_t group = 0;

@@ -84,7 +84,7 @@ struct Shrunk {
 
 /// The activation: the one place where the kernels apply it. By its own formula for vectors, except
 /// where a shorter one gives the same bits. `numbers` gives what it needs beside z, as vectors:
-/// Tau(d), or of a learned shrink Threshold(d, j), Offset(d, j) and Slope(d, j).
+/// Tau(d), or of a learned shrink Threshold(d, j) and LineOf(size).
 template <Shrink kShrink>
 struct KernelActivation {
     template <class V, class Numbers>
@@ -123,43 +123,63 @@ HWY_INLINE hn::Mask<hn::DFromV<V>> Beyond(V size, V threshold) {
     return hn::RebindMask(d, hn::Gt(hn::BitCast(di, size), hn::BitCast(di, threshold)));
 }
 
-/// How many pieces there are, and how far apart their thresholds, offsets and slopes stand: known
-/// to the compiler if they are few.
-template <Shrink kShrink>
-constexpr std::size_t PiecesOf(std::size_t pieces) {
-    return kShrink.pieces <= Shrink::kMostStatic ? kShrink.pieces : pieces;
-}
-template <Shrink kShrink>
-constexpr std::size_t PieceStrideOf(std::size_t pieces) {
-    return (PiecesOf<kShrink>(pieces) + 3) / 4 * 4;
+/// How far apart thresholds, offsets and slopes stand.
+constexpr std::size_t PieceStride(std::size_t pieces) { return (pieces + 3) / 4 * 4; }
+
+/// slope |z| + offset: what a learned shrink is beyond a threshold and up to the next.
+template <class V>
+struct PieceLine {
+    V slope, offset;
+};
+
+/// That of the last threshold that `size` is beyond, or the first. Sums of all pieces would take as
+/// many comparisons for the slope, and a subtraction, a maximum and a product for each piece.
+template <class V, class Numbers>
+HWY_INLINE PieceLine<V> LastLine(V size, const Numbers& numbers) {
+    const hn::DFromV<V> d;
+    PieceLine<V> line{numbers.Slope(d, 0), numbers.Offset(d, 0)};
+    for (std::size_t j = 1; j < numbers.pieces; ++j) {
+        const auto beyond = Beyond(size, numbers.Threshold(d, j));
+        line.slope = hn::IfThenElse(beyond, numbers.Slope(d, j), line.slope);
+        line.offset = hn::IfThenElse(beyond, numbers.Offset(d, j), line.offset);
+    }
+    return line;
 }
 
-/// The learned shrink. Beyond threshold j it is one line, slope_j |z| + offset_j: with thresholds
-/// that ascend, the last one that |z| is beyond tells which. Sums of all pieces would take as many
-/// comparisons for the slope, and a subtraction, a maximum and a product for each piece.
-template <Shrink kShrink, class V, class Numbers>
+/// The same line of few pieces, numbered by halving the thresholds, which ascend, and looked up in
+/// vectors of all slopes and all offsets.
+template <class V, class Numbers>
+HWY_INLINE PieceLine<V> FewLine(V size, const Numbers& numbers) {
+    static_assert(Shrink::kFew == 4);
+    const hn::DFromV<V> d;
+    const hn::RebindToUnsigned<decltype(d)> du;
+    const auto upper = Beyond(size, numbers.Threshold(d, 2));
+    const V next = hn::IfThenElse(upper, numbers.Threshold(d, 3), numbers.Threshold(d, 1));
+    const auto beyond = Beyond(size, next);
+    const auto half = hn::IfThenElseZero(hn::RebindMask(du, upper), hn::Set(du, 2));
+    const auto number = AddWhere(hn::RebindMask(du, beyond), half, hn::Set(du, 1));
+    const auto at = hn::IndicesFromVec(d, number);
+    return {hn::TableLookupLanes(numbers.Slopes(d), at),
+            hn::TableLookupLanes(numbers.Offsets(d), at)};
+}
+
+/// The learned shrink.
+template <class V, class Numbers>
 HWY_INLINE Shrunk<V> ShrinkByPieces(V z, const Numbers& numbers) {
     const hn::DFromV<V> d;
     const V sign_bit = hn::SignBit(d);
     const V size = hn::AndNot(sign_bit, z);
     const auto alive = Beyond(size, numbers.Threshold(d, 0));
-    V slope = numbers.Slope(d, 0);
-    V offset = numbers.Offset(d, 0);
-    const std::size_t pieces = PiecesOf<kShrink>(numbers.pieces);
-    for (std::size_t j = 1; j < pieces; ++j) {
-        const auto beyond = Beyond(size, numbers.Threshold(d, j));
-        slope = hn::IfThenElse(beyond, numbers.Slope(d, j), slope);
-        offset = hn::IfThenElse(beyond, numbers.Offset(d, j), offset);
-    }
-    const V signed_offset = hn::Xor(offset, hn::And(z, sign_bit));
-    const V x = hn::IfThenElseZero(alive, hn::MulAdd(slope, z, signed_offset));
-    return {Activated<V>(x, alive), slope};
+    const PieceLine<V> line = numbers.LineOf(size);
+    const V signed_offset = hn::Xor(line.offset, hn::And(z, sign_bit));
+    const V x = hn::IfThenElseZero(alive, hn::MulAdd(line.slope, z, signed_offset));
+    return {Activated<V>(x, alive), line.slope};
 }
 
 template <Shrink kShrink, class V, class Numbers>
 HWY_INLINE Shrunk<V> Activate(V z, const Numbers& numbers) {
     if constexpr (kShrink.learned())
-        return ShrinkByPieces<kShrink>(z, numbers);
+        return ShrinkByPieces(z, numbers);
     else
         return {KernelActivation<kShrink>::Apply(z, numbers), z};
 }
@@ -171,12 +191,16 @@ HWY_INLINE void ScaleShrink(const PackedBlock& block, std::size_t k, const float
     const hn::CappedTag<float, (kWidth < 4 ? 4 : kWidth)> d;
     const std::size_t stride = block.piece_stride();
     const float* from = block.layer_shrink(k);
-    const auto mark = [](auto threshold)
-                          HWY_ATTR { return ResidualThreshold(Activation::piecewise, threshold); };
+    // Where tau is not finite all thresholds are marked, so that everything is beyond them. One
+    // that overflows alone is beyond everything: thresholds ascend in any case.
+    const auto scaled = [&](auto threshold, auto unit) HWY_ATTR {
+        const auto marked = ResidualThreshold(Activation::piecewise, unit);
+        return hn::Or(hn::Mul(threshold, unit), hn::And(marked, hn::SignBit(d)));
+    };
     if constexpr (kWidth == 1) {
         const auto unit = hn::Set(d, *tau);
         for (std::size_t j = 0; j < stride; j += hn::MaxLanes(d)) {
-            hn::Store(mark(hn::Mul(hn::Load(d, from + j), unit)), d, to + j);
+            hn::Store(scaled(hn::Load(d, from + j), unit), d, to + j);
             hn::Store(hn::Mul(hn::Load(d, from + stride + j), unit), d, to + stride + j);
             hn::Store(hn::Load(d, from + 2 * stride + j), d, to + 2 * stride + j);
         }
@@ -184,7 +208,7 @@ HWY_INLINE void ScaleShrink(const PackedBlock& block, std::size_t k, const float
         for (std::size_t v = 0; v < kWidth; v += hn::MaxLanes(d)) {
             const auto unit = hn::Load(d, tau + v);
             for (std::size_t j = 0; j < block.pieces; ++j) {
-                hn::Store(mark(hn::Mul(hn::Set(d, from[j]), unit)), d, to + j * kWidth + v);
+                hn::Store(scaled(hn::Set(d, from[j]), unit), d, to + j * kWidth + v);
                 hn::Store(hn::Mul(hn::Set(d, from[stride + j]), unit), d,
                           to + (stride + j) * kWidth + v);
                 hn::Store(hn::Set(d, from[2 * stride + j]), d, to + (2 * stride + j) * kWidth + v);

@@ -147,8 +147,8 @@ HWY_INLINE void AddColumns(const PolishSpace& space, std::size_t count, const fl
     }
 }
 
-/// The products of the columns with r.
-HWY_INLINE void MultiplyColumns(const PolishSpace& space, std::size_t count,
+/// The products of the columns with r, times a factor.
+HWY_INLINE void MultiplyColumns(const PolishSpace& space, std::size_t count, float factor,
                                 float* HWY_RESTRICT to) {
     const D d;
     for (std::size_t e = 0; e < count; e += 4) {
@@ -164,7 +164,7 @@ HWY_INLINE void MultiplyColumns(const PolishSpace& space, std::size_t count,
             for (std::size_t l = 0; l < 4; ++l)
                 sums[l] = hn::MulAdd(r, hn::Load(d, columns[l] + i), sums[l]);
         }
-        for (std::size_t l = 0; l < some; ++l) to[e + l] = SumOf(sums[l]);
+        for (std::size_t l = 0; l < some; ++l) to[e + l] = factor * SumOf(sums[l]);
     }
 }
 
@@ -190,31 +190,35 @@ HWY_INLINE std::size_t FindSupport(const PackedBlock& block, const float* x,
     return support.Finish();
 }
 
-/// Conjugate gradients for ||y - A_S x_S||^2, as algebra/polish.cpp has them.
+/// Conjugate gradients for ||y - A_S x_S||^2, as algebra/polish.cpp has them, in the units of the
+/// first column and of y: powers of two, by which only short vectors are multiplied.
 void Run(const PackedBlock& block, const float* y, float* x, float* workspace) {
     const PolishSpace space(block, workspace);
     const std::size_t count = FindSupport(block, x, space);
     if (count == 0 || count > block.m) return;
     for (std::size_t e = 0; e < count; ++e) {
         ReadColumn(block, space.support[e], space.rows, space.columns + e * space.rows);
-        space.found[e] = x[space.support[e]];
     }
+    const float y_unit = polish_unit({y, block.m});
+    const float per_a = 1 / polish_unit({space.columns, space.rows});
+    for (std::size_t e = 0; e < count; ++e) space.found[e] = x[space.support[e]] / y_unit / per_a;
     const std::size_t padded = PolishSpace::lines(count);
     std::fill(space.slope + count, space.slope + padded, 0.0F);
     ReadMeasurements(block, y, space.rows, space.r);
-    AddColumns(space, count, space.found, -1, space.r);
-    MultiplyColumns(space, count, space.slope);
+    for (std::size_t i = 0; i < space.rows; ++i) space.r[i] /= y_unit;
+    AddColumns(space, count, space.found, -per_a, space.r);
+    MultiplyColumns(space, count, per_a, space.slope);
     std::copy_n(space.slope, count, space.direction);
     float gamma = SquaredNorm(space.slope, padded);
     const float enough = kPolished * gamma;
     for (std::size_t step = 0; step < block.polish && gamma > enough; ++step) {
         std::fill_n(space.q, space.rows, 0.0F);
-        AddColumns(space, count, space.direction, 1, space.q);
+        AddColumns(space, count, space.direction, per_a, space.q);
         const float alpha = gamma / SquaredNorm(space.q, space.rows);
         if (!(std::abs(alpha) <= std::numeric_limits<float>::max())) break;  // columns that cancel
         for (std::size_t e = 0; e < count; ++e) space.found[e] += alpha * space.direction[e];
         for (std::size_t i = 0; i < space.rows; ++i) space.r[i] -= alpha * space.q[i];
-        MultiplyColumns(space, count, space.slope);
+        MultiplyColumns(space, count, per_a, space.slope);
         const float next = SquaredNorm(space.slope, padded);
         const float turn = next / gamma;
         for (std::size_t e = 0; e < count; ++e)
@@ -222,7 +226,7 @@ void Run(const PackedBlock& block, const float* y, float* x, float* workspace) {
         gamma = next;
     }
     std::fill_n(x, block.n, 0.0F);
-    for (std::size_t e = 0; e < count; ++e) x[space.support[e]] = space.found[e];
+    for (std::size_t e = 0; e < count; ++e) x[space.support[e]] = space.found[e] * y_unit * per_a;
 }
 
 }  // namespace polish

@@ -1,8 +1,8 @@
-// What instruction sets do each in their own way. This is the one file of the kernels that has
-// intrinsics, assembler and questions about the target. Each primitive has a portable twin in
-// Highway's operations that gives the same bits (namespace portable); a target without one of its
-// own takes the twin. tests/infer/primitives_test.cpp compares them. Included once for every
-// target.
+// What instruction sets do each in their own way. This file and byte_primitives-inl.hpp, for what
+// works on bytes, alone have intrinsics, assembler and questions about the target. Each primitive
+// has a portable twin in Highway's operations that gives the same bits (namespace portable); a
+// target without one of its own takes the twin. tests/infer/primitives_test.cpp compares them.
+// Included once for every target.
 
 #if defined(PIBINN_INFER_PRIMITIVES_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef PIBINN_INFER_PRIMITIVES_INL
@@ -11,15 +11,12 @@
 #define PIBINN_INFER_PRIMITIVES_INL
 #endif
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 #include <hwy/highway.h>
 
 #include "infer/kernels/kernels.hpp"
-#include "infer/kernels/sign_columns.hpp"
 
 // Three families of targets. AVX-512 and AVX2 on x86, NEON on 64-bit ARM. The others (SSE, SCALAR)
 // have the tile kernel alone: compiling the vector kernel takes long, and processors without AVX2
@@ -97,12 +94,21 @@ HWY_INLINE V AddWhere(hn::Mask<hn::DFromV<V>> adds, V sum, V more) {
 
 template <class V>
 HWY_INLINE V AddWhere(hn::Mask<hn::DFromV<V>> adds, V sum, V more) {
-    if constexpr (sizeof(V) == 64)
+    if constexpr (!hwy::IsFloat<hn::TFromV<V>>()) {
+        static_assert(sizeof(hn::TFromV<V>) == 4);
+        if constexpr (sizeof(V) == 64)
+            return V{_mm512_mask_add_epi32(sum.raw, adds.raw, sum.raw, more.raw)};
+        else if constexpr (sizeof(V) == 32)
+            return V{_mm256_mask_add_epi32(sum.raw, adds.raw, sum.raw, more.raw)};
+        else
+            return V{_mm_mask_add_epi32(sum.raw, adds.raw, sum.raw, more.raw)};
+    } else if constexpr (sizeof(V) == 64) {
         return V{_mm512_mask_add_ps(sum.raw, adds.raw, sum.raw, more.raw)};
-    else if constexpr (sizeof(V) == 32)
+    } else if constexpr (sizeof(V) == 32) {
         return V{_mm256_mask_add_ps(sum.raw, adds.raw, sum.raw, more.raw)};
-    else
+    } else {
         return V{_mm_mask_add_ps(sum.raw, adds.raw, sum.raw, more.raw)};
+    }
 }
 
 /// vrangeps takes an instruction less, but with it there is so much arithmetic on floats of 512
@@ -140,6 +146,31 @@ HWY_INLINE V LargerAbs(V a, V b) {
     const hn::RebindToSigned<decltype(d)> di;
     return hn::BitCast(d, hn::Max(hn::BitCast(di, a), hn::BitCast(di, b)));
 }
+
+namespace portable {
+
+/// A bit per lane.
+template <class DN>
+HWY_INLINE std::uint64_t MaskBits(DN d, hn::Mask<DN> mask) {
+    std::uint8_t bytes[8] = {};
+    hn::StoreMaskBits(d, mask, bytes);
+    return bytes[0] | static_cast<std::uint64_t>(bytes[1]) << 8U;
+}
+
+}  // namespace portable
+
+#if PIBINN_AVX512
+
+template <class DN>
+HWY_INLINE std::uint64_t MaskBits(DN, hn::Mask<DN> mask) {
+    return mask.raw & ((std::uint64_t{1} << hn::MaxLanes(DN())) - 1);
+}
+
+#else
+
+using portable::MaskBits;
+
+#endif
 
 /// Hides from the compiler where an address comes from, so that it is kept in one register and not
 /// calculated anew from its parts. Each use says what g++ 12 did without it.
@@ -184,7 +215,9 @@ struct GroupTable {
 
 namespace portable {
 
-HWY_INLINE V LookUp(const GroupTable& table, VU index) {
+template <int kFrom>
+HWY_INLINE V LookUp(const GroupTable& table, VU word) {
+    const VU index = hn::ShiftRight<kFrom>(word);
     const auto lane = hn::IndicesFromVec(D(), hn::And(index, hn::Set(DU(), kLanes - 1)));
     const V entry = hn::TableLookupLanes(table.entries[0], lane);
     if constexpr (kTableVectors == 1) return entry;
@@ -195,56 +228,31 @@ HWY_INLINE V LookUp(const GroupTable& table, VU index) {
 
 }  // namespace portable
 
-/// The entry that the lowest bits of each lane's index name; the bits above do not count.
+/// The entry that the bits of each lane from kFrom on name; the bits above these do not count.
 #if PIBINN_AVX512
-HWY_INLINE V LookUp(const GroupTable& table, VU index) {
-    return V{_mm512_permutex2var_ps(table.entries[0].raw, index.raw, table.entries[1].raw)};
+template <int kFrom>
+HWY_INLINE V LookUp(const GroupTable& table, VU word) {
+    // Rotated, not shifted: Zen 4 shifts on the two of its four ports that permute, but rotates on
+    // others. A lookup and its sum take 1.46 cycles instead of 1.94.
+    const __m512i index = kFrom == 0 ? word.raw : _mm512_ror_epi32(word.raw, kFrom);
+    return V{_mm512_permutex2var_ps(table.entries[0].raw, index, table.entries[1].raw)};
 }
 #elif PIBINN_AVX2
-HWY_INLINE V LookUp(const GroupTable& table, VU index) {
-    return V{_mm256_permutevar8x32_ps(table.entries[0].raw, index.raw)};
+template <int kFrom>
+HWY_INLINE V LookUp(const GroupTable& table, VU word) {
+    return V{_mm256_permutevar8x32_ps(table.entries[0].raw, hn::ShiftRight<kFrom>(word).raw)};
 }
 #elif PIBINN_NEON
-HWY_INLINE V LookUp(const GroupTable& table, VU index) {
+template <int kFrom>
+HWY_INLINE V LookUp(const GroupTable& table, VU word) {
     // Entry e stands in bytes 4 e to 4 e + 3 of the two registers.
+    const VU index = hn::ShiftRight<kFrom>(word);
     const uint32x4_t entry = vandq_u32(index.raw, vdupq_n_u32(kEntries - 1));
     const uint32x4_t bytes = vmlaq_u32(vdupq_n_u32(0x03020100), entry, vdupq_n_u32(0x04040404));
     const uint8x16x2_t both = {
         {vreinterpretq_u8_f32(table.entries[0].raw), vreinterpretq_u8_f32(table.entries[1].raw)}};
     return V{vreinterpretq_f32_u8(vqtbl2q_u8(both, vreinterpretq_u8_u32(bytes)))};
 }
-#endif
-
-#if PIBINN_SIGN_COLUMNS
-
-// TableNumbers: a byte for each of 64 rows, whose bit i is the row's bit in signs[offsets[i]], for
-// five i.
-
-namespace portable {
-
-HWY_INLINE VU TableNumbers(const std::uint64_t* signs, const std::uint32_t* offsets) {
-    const hn::Repartition<std::uint8_t, DU> d;
-    auto numbers = hn::Zero(d);
-    for (std::size_t i = 0; i < kGroupColumns; ++i) {
-        std::uint8_t bits[8];
-        std::memcpy(bits, signs + offsets[i], sizeof bits);
-        numbers =
-            hn::Or(numbers, hn::IfThenElseZero(hn::LoadMaskBits(d, bits),
-                                               hn::Set(d, static_cast<std::uint8_t>(1U << i))));
-    }
-    return hn::BitCast(DU(), numbers);
-}
-
-}  // namespace portable
-
-HWY_INLINE VU TableNumbers(const std::uint64_t* signs, const std::uint32_t* offsets) {
-    __m512i numbers = _mm512_maskz_set1_epi8(signs[offsets[0]], 1);
-    for (std::size_t i = 1; i < kGroupColumns; ++i)
-        numbers = _mm512_mask_add_epi8(numbers, signs[offsets[i]], numbers,
-                                       _mm512_set1_epi8(static_cast<char>(1U << i)));
-    return VU{numbers};
-}
-
 #endif
 
 /// p[l] += p[l + half], halving down to one: the order in which a tile adds its partial sums.
@@ -337,59 +345,6 @@ HWY_INLINE void SumEachRow(const float (&rows)[kRows][kLanes], std::size_t, cons
 
 using portable::AddLargerOfPairs;
 using portable::SumEachRow;
-
-#endif
-
-// CompressBytes: writes those of 64 numbers whose bit is set, in order, and returns their end; what
-// stands behind them, up to 64 bytes from `to` on, is anything.
-
-namespace portable {
-
-HWY_INLINE std::uint8_t* CompressBytes(const std::uint8_t* numbers, std::uint64_t bits,
-                                       std::uint8_t* to) {
-    for (; bits != 0; bits &= bits - 1) *to++ = numbers[std::countr_zero(bits)];
-    return to;
-}
-
-}  // namespace portable
-
-#if PIBINN_AVX512
-
-/// Where the processor has VBMI2. In assembler: a function that is compiled for it could not be
-/// inlined into one that is not.
-HWY_INLINE std::uint8_t* CompressBytes(const std::uint8_t* numbers, std::uint64_t bits,
-                                       std::uint8_t* to) {
-    __m512i found;
-    asm("vpcompressb %1, %0%{%2%}%{z%}"
-        : "=v"(found)
-        : "v"(_mm512_load_si512(numbers)), "Yk"(static_cast<__mmask64>(bits)));
-    _mm512_storeu_si512(to, found);
-    return to + std::popcount(bits);
-}
-constexpr bool kHasVbmi2 = true;  ///< the assembler above; the processor may have it or not
-
-/// Everywhere else, sixteen at a time.
-HWY_INLINE std::uint8_t* CompressBytesBySixteen(const std::uint8_t* numbers, std::uint64_t bits,
-                                                std::uint8_t* to) {
-    for (; bits != 0; bits >>= 16, numbers += 16) {
-        const auto some = static_cast<__mmask16>(bits);
-        const __m512i wide =
-            _mm512_cvtepu8_epi32(_mm_load_si128(reinterpret_cast<const __m128i*>(numbers)));
-        _mm_storeu_si128(reinterpret_cast<__m128i*>(to),
-                         _mm512_cvtepi32_epi8(_mm512_maskz_compress_epi32(some, wide)));
-        to += std::popcount(some);
-    }
-    return to;
-}
-
-#else
-
-using portable::CompressBytes;
-constexpr bool kHasVbmi2 = false;
-HWY_INLINE std::uint8_t* CompressBytesBySixteen(const std::uint8_t* numbers, std::uint64_t bits,
-                                                std::uint8_t* to) {
-    return portable::CompressBytes(numbers, bits, to);
-}
 
 #endif
 

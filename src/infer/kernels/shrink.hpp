@@ -4,33 +4,34 @@
 #include <type_traits>
 
 #include "algebra/activate.hpp"
-#include "core/static_count.hpp"
 #include "infer/packed_block.hpp"
 
 namespace pibinn {
 
-/// What kernels are compiled for: an activation and, of a learned shrink, how many pieces it has.
+/// What kernels are compiled for: an activation and, of a learned shrink, whether it has few
+/// pieces.
 struct Shrink {
-    /// With more pieces than this their number is known at run time alone.
-    static constexpr std::size_t kMostStatic = 4;
+    /// So many. PackedBlock::shrinks is filled up with pieces that change nothing, so that all who
+    /// have fewer have as many.
+    static constexpr std::size_t kFew = 4;
 
     Activation activation = Activation::soft;
-    std::size_t pieces = 0;  ///< 1 .. kMostStatic, or one more for any number; 0 if not learned
+    bool few = false;  ///< pieces of a learned shrink
 
     constexpr bool learned() const { return activation == Activation::piecewise; }
     constexpr bool operator==(const Shrink&) const = default;
 };
 
-/// Calls f with the shrink of a block as a constant that the compiler knows.
-template <class F>
+/// Calls f with the shrink of a block as a constant that the compiler knows. Who gains nothing from
+/// few pieces does without instances for them.
+template <bool kAsksForFew, class F>
 void with_shrink(const PackedBlock& block, const F& f) {
     with_activation(block.activation, [&](auto activation) {
-        if constexpr (activation() == Activation::piecewise)
-            WithStaticCount<Shrink::kMostStatic + 1>(block.pieces, [&](auto pieces) {
-                f(std::integral_constant<Shrink, Shrink{activation(), pieces()}>());
-            });
-        else
-            f(std::integral_constant<Shrink, Shrink{activation(), 0}>());
+        constexpr bool kAsks = kAsksForFew && activation() == Activation::piecewise;
+        if constexpr (kAsks)
+            if (block.pieces <= Shrink::kFew)
+                return f(std::integral_constant<Shrink, Shrink{activation(), true}>());
+        return f(std::integral_constant<Shrink, Shrink{activation(), false}>());
     });
 }
 

@@ -13,6 +13,7 @@
 
 #include <hwy/highway.h>
 
+#include "infer/kernels/byte_primitives-inl.hpp"
 #include "infer/kernels/layer_math-inl.hpp"
 #include "infer/kernels/sign_columns.hpp"
 
@@ -77,10 +78,10 @@ HWY_INLINE void AddRowBlock(const std::uint64_t* signs, std::size_t groups,
         table.entries[0] = hn::Load(d, at);
         table.entries[1] = hn::Load(d, at + kLanes);
         const VU numbers = TableNumbers(signs, offset);
-        sums[0] = hn::Add(sums[0], LookUp(table, numbers));
-        sums[1] = hn::Add(sums[1], LookUp(table, hn::ShiftRight<8>(numbers)));
-        sums[2] = hn::Add(sums[2], LookUp(table, hn::ShiftRight<16>(numbers)));
-        sums[3] = hn::Add(sums[3], LookUp(table, hn::ShiftRight<24>(numbers)));
+        sums[0] = hn::Add(sums[0], LookUp<0>(table, numbers));
+        sums[1] = hn::Add(sums[1], LookUp<8>(table, numbers));
+        sums[2] = hn::Add(sums[2], LookUp<16>(table, numbers));
+        sums[3] = hn::Add(sums[3], LookUp<24>(table, numbers));
     }
     for (std::size_t s = 0; s < 4; ++s) hn::Store(sums[s], d, to + s * kLanes);
 }

@@ -17,6 +17,7 @@
 
 #include "infer/kernels/kernels.hpp"
 #include "infer/kernels/layer_math-inl.hpp"
+#include "infer/kernels/sign_columns.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace pibinn::HWY_NAMESPACE {

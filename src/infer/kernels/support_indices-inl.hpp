@@ -16,7 +16,7 @@
 #include <hwy/highway.h>
 #include <hwy/targets.h>
 
-#include "infer/kernels/primitives-inl.hpp"
+#include "infer/kernels/byte_primitives-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace pibinn::HWY_NAMESPACE {

@@ -138,11 +138,12 @@ struct TileLayers {
         }
         HWY_INLINE EV Tau(E d) const { return Read(d, s.tau); }
         HWY_INLINE EV Piece(E d, std::size_t which, std::size_t j) const {
-            return Read(d, s.shrink + (which * PieceStrideOf<kShrink>(pieces) + j) * kWidth);
+            return Read(d, s.shrink + (which * PieceStride(pieces) + j) * kWidth);
         }
         HWY_INLINE EV Threshold(E d, std::size_t j) const { return Piece(d, 0, j); }
         HWY_INLINE EV Offset(E d, std::size_t j) const { return Piece(d, 1, j); }
         HWY_INLINE EV Slope(E d, std::size_t j) const { return Piece(d, 2, j); }
+        HWY_INLINE PieceLine<EV> LineOf(EV size) const { return LastLine(size, *this); }
     };
 
     /// x of this layer, over the one before last; its support, and how large each signal's is, or
@@ -247,9 +248,9 @@ using MaskRows = TileLayers<kMaskTile, kPlain, kShrink>;
 KernelSet TileKernels() {
     KernelSet set;
     set.layout = kLayout;
-    set.tile = &Recover<SixteenRows>;
-    set.mask_tile = &Recover<MaskRows>;
-    set.single = &Recover<OneRow>;
+    set.tile = &Recover<false, SixteenRows>;
+    set.mask_tile = &Recover<false, MaskRows>;
+    set.single = &Recover<false, OneRow>;
     return set;
 }
 

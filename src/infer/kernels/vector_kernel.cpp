@@ -97,10 +97,11 @@ struct VectorRows {
 };
 
 RecoverKernel FindVectorKernel() {
-    if constexpr (!kCompressesLanes) return &Recover<VectorRows<IndexLister::scan>::template Of>;
+    if constexpr (!kCompressesLanes)
+        return &Recover<true, VectorRows<IndexLister::scan>::template Of>;
     return FindIndexLister() == IndexLister::compress
-               ? &Recover<VectorRows<IndexLister::compress>::template Of>
-               : &Recover<VectorRows<IndexLister::by_sixteen>::template Of>;
+               ? &Recover<true, VectorRows<IndexLister::compress>::template Of>
+               : &Recover<true, VectorRows<IndexLister::by_sixteen>::template Of>;
 }
 
 #else

@@ -11,7 +11,7 @@ namespace pibinn {
 namespace {
 
 #define PIBINN_NAME(kind, name) std::pair{WeightKind::kind, std::string_view(name)},
-constexpr std::array kNames{PIBINN_WEIGHT_KINDS(PIBINN_NAME)};
+constexpr std::array kKindNames{PIBINN_WEIGHT_KINDS(PIBINN_NAME)};
 #undef PIBINN_NAME
 
 #define PIBINN_KIND(kind, name) WeightKind::kind,
@@ -20,9 +20,11 @@ constexpr std::array kKinds{PIBINN_WEIGHT_KINDS(PIBINN_KIND)};
 
 }  // namespace
 
-std::string_view to_string(WeightKind kind) { return name_of(kNames, kind); }
+std::string_view to_string(WeightKind kind) { return name_of(kKindNames, kind); }
 
-WeightKind parse_weight_kind(std::string_view name) { return parse_name(kNames, name, "weights"); }
+WeightKind parse_weight_kind(std::string_view name) {
+    return parse_name(kKindNames, name, "weights");
+}
 
 std::span<const WeightKind> weight_kinds() { return kKinds; }
 

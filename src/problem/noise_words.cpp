@@ -1,0 +1,33 @@
+#include "problem/noise_words.hpp"
+
+#include <cmath>
+#include <sstream>
+
+#include <fmt/format.h>
+
+namespace pibinn {
+
+std::string noise_words(const Problem& problem) {
+    if (problem.given_measurements) return "given";
+    if (problem.test_disturbance.artefacts.rows() > 0) return "artefacts";
+    if (problem.snr_db)
+        return fmt::format("snr_db {} {}", problem.snr_db->least_db, problem.snr_db->most_db);
+    return problem.noise_std > 0 ? fmt::format("std {}", problem.noise_std) : "";
+}
+
+NoiseWords parse_noise_words(std::string_view text) {
+    NoiseWords noise;
+    std::istringstream words{std::string(text)};
+    words.imbue(std::locale::classic());
+    std::string kind;
+    words >> kind;
+    noise.given = kind == "given";
+    noise.artefacts = kind == "artefacts";
+    double a = 0, b = 0;
+    if (kind == "std" && words >> a && a > 0 && std::isfinite(a)) noise.std = a;
+    if (kind == "snr_db" && words >> a >> b && a <= b && std::isfinite(a) && std::isfinite(b))
+        noise.snr_db = SnrRange{a, b};
+    return noise;
+}
+
+}  // namespace pibinn
