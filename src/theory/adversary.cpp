@@ -14,7 +14,7 @@ namespace {
 using Eigen::Index;
 using Eigen::VectorXd;
 
-constexpr std::size_t kSteps = 60;
+constexpr std::size_t kClimbs = 60;
 constexpr double kFirstStep = 0.5, kLastStep = 0.02;  // of the length of a signal
 
 /// A signal with its noise.
@@ -101,9 +101,9 @@ void shorten(VectorXd& v, double most) {
     if (length > most) v *= most / length;
 }
 
-class Search {
+class Adversary {
 public:
-    Search(const BlockNetwork& network, const Support* support, const AttackedClass& signals,
+    Adversary(const BlockNetwork& network, const Support* support, const AttackedClass& signals,
            bool for_leaks)
         : network_(network),
           support_(support),
@@ -122,8 +122,8 @@ public:
         point.e = VectorXd::Zero(network_.A.rows());
         for (double& v : point.e) v = stream.normal();
         point.e *= signals_.noise / point.e.norm();
-        for (std::size_t step = 0; step < kSteps; ++step) {
-            const double t = static_cast<double>(step) / static_cast<double>(kSteps - 1);
+        for (std::size_t step = 0; step < kClimbs; ++step) {
+            const double t = static_cast<double>(step) / static_cast<double>(kClimbs - 1);
             climb(point, kFirstStep * std::pow(kLastStep / kFirstStep, t));
         }
         return found_;
@@ -190,7 +190,7 @@ Attack attack(const std::vector<BlockNetwork>& networks, const AttackedClass& si
         const Support* support =
             signals.supports.empty() ? nullptr : &signals.supports[i / 2 % signals.supports.size()];
         const BlockNetwork& network = networks[support ? support->block : i / 2 % networks.size()];
-        found[i] = Search(network, support, signals, i % 2 == 1).from(stream);
+        found[i] = Adversary(network, support, signals, i % 2 == 1).from(stream);
     });
     Attack all;
     all.starts = starts;
