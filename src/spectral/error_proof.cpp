@@ -2,14 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+
+#include "core/infinity.hpp"
 
 namespace pibinn {
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr std::size_t kProofsPerTask = 16;
+constexpr std::size_t kFollowedPerTask = 16;
 // Multiplications, about ten seconds of one core.
 constexpr double kMostWork = 1e10;
 // The matrices of all supports are in memory at once.
@@ -42,7 +42,7 @@ double ErrorProof::advance(const Shrink& shrink) {
     const double by_norms = norms_ ? norms_->advance(shrink) : kInfinity;
     if (supports_.empty()) return by_norms;
     std::vector<double> errors(supports_.size());
-    pool_.run_chunks(supports_.size(), kProofsPerTask,
+    pool_.run_chunks(supports_.size(), kFollowedPerTask,
                      [&](std::size_t, std::size_t begin, std::size_t end) {
                          for (std::size_t i = begin; i < end; ++i)
                              errors[i] = supports_[i].advance(shrink);

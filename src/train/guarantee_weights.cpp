@@ -15,7 +15,7 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 // More starts gain little: 20 end within a tenth of 100.
-constexpr std::size_t kStarts = 30;
+constexpr std::size_t kSignStarts = 30;
 // Of the measurements: up to here signs can meet all conditions at once.
 constexpr double kFew = 0.5;
 // Up to here float weights meet them exactly without growing long.
@@ -40,7 +40,7 @@ MatrixXd layer_signs(const MatrixXd& A, const Disturbers& disturbers, double rea
         if (place != disturbers.end()) target[place - disturbers.begin()] = level;
         if (search) {
             Stream stream(seed, Purpose::guarantee, layer * w.cols() + j);
-            w.col(column) = search_signs(a, target, kStarts, stream);
+            w.col(column) = search_signs(a, target, kSignStarts, stream);
             return;
         }
         const VectorXd own = A.col(column).unaryExpr([](double v) { return v < 0 ? -1.0 : 1.0; });

@@ -100,7 +100,8 @@ SignalClass in_units(SignalClass signals, const Units& units) {
 }
 
 /// Thresholds are settled once more on the model as it is stored, in the units of the user.
-TrainResult::Guaranteed guaranteed(const SignalClass& signals, Model& model, ThreadPool& pool) {
+TrainResult::Guaranteed guaranteed_result(const SignalClass& signals, Model& model,
+                                          ThreadPool& pool) {
     TrainResult::Guaranteed out;
     out.signals = ClassProof(signals, model.op.structure()).signals();
     const ErrorBound bound = Guarantee::settle(out.signals, model, pool);
@@ -247,7 +248,7 @@ TrainResult train(const TrainJob& asked, ThreadPool& pool, const ProgressSink& p
     if (const SignalClass* signals = trainer.guaranteed_class()) {
         SignalClass own = job.recipe.guarantee;
         own.size = signals->size;
-        result.guarantee = guaranteed(own, result.model, pool);
+        result.guarantee = guaranteed_result(own, result.model, pool);
     }
     choose_cut(problem.train, result.model, pool);
     if (job.recipe.choose_polish) choose_polish(problem.train, result.model, pool);
