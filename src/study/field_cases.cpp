@@ -30,9 +30,9 @@ const FieldPlan kField{250,
                            // n, density, noise, layers, networks
                            {500, 0.1, {at(20), at(40)}, {16}, every_network},
                            {500, 0.1, {at(20), at(40)}, {4, 8, 12}, {tied_signs}},
-                           {500, 0.1, {at(10), at(30), none}, {16}, {tied_signs, tied_gaussian}},
+                           {500, 0.1, {at(10), at(30), none}, {16}, {tied_signs}},
                            {500, 0.1, {range}, {16}, {tied_signs}},
-                           {1000, 0.05, {at(20), at(40)}, {16}, {tied_signs}},
+                           {1000, 0.05, {at(20), at(40)}, {16}, {tied_wide}},
                            {2000, 0.025, {at(20), at(40)}, {16}, {tied_wide}},
                        }};
 

@@ -107,10 +107,8 @@ Stage joint_stage(const NetworkSpec& spec) {
 
 /// Trained bits with a learned shrink, from AMP: the scale starts where <W_j, A_j> = 1 for the
 /// signs of A, and signs flip from the first epochs on. What float training finds is lost with the
-/// signs: 250x500, Gaussian A, 40 dB, 16 layers, 250 epochs in all end at -40.7 dB without any of
-/// it, at -40.2 with a tenth and at -37.6 with a third of the epochs for it. A mean of the weights
-/// gains nothing here, and a rate of 1e-4 loses 7 dB. Five layers are better off as joint_stage has
-/// them.
+/// signs, a mean of the weights gains nothing and a low rate loses decibels ("Tried with noise" in
+/// docs/results.md). Five layers are better off as joint_stage has them.
 std::vector<Stage> shrink_stages(const NetworkSpec& spec) {
     Stage warm = pretrain(10);
     warm.clip = 0.3;

@@ -44,8 +44,8 @@ void fit_scale_to(const ProblemTraits& traits, Recipe& recipe) {
         if (stage.fit_scale) stage.scale = 0;
 }
 
-/// With noise the error stops falling early, and larger steps do no harm: 250x500, 16 layers, 30
-/// dB, 120 epochs at 5e-3 and 1e-2 end at -34.76 and -34.78 dB, 240 at 1e-2 at -34.83.
+/// With noise the error stops falling early, and larger steps do no harm ("Tried with noise" in
+/// docs/results.md).
 void fit_length_to(const ProblemTraits& traits, const NetworkSpec& spec, Recipe& recipe) {
     constexpr std::size_t enough = 240;
     if (!traits.disturbed || !spec.tied()) return;
@@ -55,9 +55,8 @@ void fit_length_to(const ProblemTraits& traits, const NetworkSpec& spec, Recipe&
     }
 }
 
-/// Of errors between 10 and 40 dB of noise, those at 10 dB are nearly the whole sum of squares:
-/// 250x500, 16 layers, 40 dB, a sum of norms to the power of 1.4 gains 1 dB; powers of 1.2
-/// and 1 would gain 1.3 and 1.5 dB there, and lose 0.02 and 0.04 dB at 10 dB.
+/// Of errors between 10 and 40 dB of noise, those at 10 dB are nearly the whole sum of squares.
+/// Lower powers gain at 40 dB and lose at 10 dB ("Tried with noise" in docs/results.md).
 void fit_loss_to(const ProblemTraits& traits, Recipe& recipe) {
     if (traits.noise_varies && recipe.loss == LossKind::log) recipe.loss = LossKind::log_norm;
 }
