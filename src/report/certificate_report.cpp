@@ -51,7 +51,8 @@ Figure threshold_figure(const Certificate& c) {
     series.push_back(by_layer("learned", numbers(c.terms.layers, &LayerTerms::theta), 0));
     series.push_back(by_layer("needed for a proof", c.bound.theta_needed, 1));
     if (c.spec.update.is_plain()) series.push_back(by_layer("asked by eq. to7", c.asked.theta, 2));
-    figure.caption = "A support is provably kept where the learned threshold is the highest.";
+    figure.caption =
+        "A support is provably kept where the learned threshold is at least the one needed.";
     return figure;
 }
 

@@ -28,9 +28,10 @@ Answer guaranteed(const Certificate& c) {
     const std::string question = "Guaranteed";
     switch (c.verdict) {
         case Verdict::guaranteed:
-            return {question,
-                    "yes: every signal of the next line is recovered within the error proven",
-                    "yes"};
+            return {
+                question,
+                "yes: every signal of the class told below is recovered within the error proven",
+                "yes"};
         case Verdict::on_supports:
             return {
                 question,
