@@ -40,6 +40,21 @@ std::string decibels(double ratio) {
     return std::isfinite(ratio) ? fmt::format("{:.1f} dB", 20 * std::log10(ratio)) : "-";
 }
 
+std::string rounded_down(double value) {
+    std::string text = fmt::format("{:.4g}", value);
+    if (!(value > 0) || !std::isfinite(value) || std::stod(text) <= value) return text;
+    return fmt::format("{:.4g}", value - std::pow(10, std::floor(std::log10(value)) - 3));
+}
+
+std::string rounded_up(double value) {
+    if (!std::isfinite(value)) return kDash;
+    const double size = std::max(value, std::numeric_limits<double>::min());
+    const double unit = std::pow(10, std::floor(std::log10(size)) - 2);
+    double up = std::ceil(size / unit) * unit;
+    if (!(up > size)) up += unit;
+    return fmt::format("{:.3g}", up);
+}
+
 std::string grouped(std::size_t value) {
     const std::string digits = std::to_string(value);
     std::string text;

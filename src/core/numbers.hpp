@@ -14,6 +14,10 @@ std::string decimal(double value, int digits);
 std::string rounded(double value);
 /// A ratio of lengths: "-18.2 dB", "exact" for 0, a dash for what is infinite or no number.
 std::string decibels(double ratio);
+/// Four digits, never more than the value: of what is promised about everything up to it.
+std::string rounded_down(double value);
+/// Three digits, always more than a value from 0 on: of what nothing exceeds.
+std::string rounded_up(double value);
 /// 100,640
 std::string grouped(std::size_t value);
 /// Bits as the bytes a file needs for them: 80 B, 12.6 kB, 3.1 MB.

@@ -17,7 +17,9 @@ bool is_certifiable(Activation activation) {
 }
 
 bool is_certifiable(const NetworkSpec& spec) {
-    if (spec.activation == Activation::piecewise) return !spec.update.residual_threshold;
+    // The Onsager term of a learned shrink counts slopes, which have no bound here.
+    if (spec.activation == Activation::piecewise)
+        return !spec.update.residual_threshold && !spec.update.onsager;
     return is_certifiable(spec.activation);
 }
 

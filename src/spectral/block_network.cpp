@@ -35,7 +35,7 @@ void require_certifiable(const NetworkSpec& spec) {
                    "certify a model with activation 'soft' or 'hard'");
     if (!is_certifiable(spec))
         fail_usage(fmt::format("the theory has no bounds for activation '{}' with thresholds that "
-                               "follow the residual",
+                               "follow the residual or with an Onsager term",
                                to_string(spec.activation)),
                    "certify a model with activation 'soft' or 'hard', or with the plain update");
 }

@@ -15,6 +15,9 @@ constexpr double kMostWork = 1e10;
 // The matrices of all supports are in memory at once.
 constexpr double kMostNumbers = 1.5e8;
 
+/// What is no number proves nothing.
+double proven(double value) { return std::isnan(value) ? kInfinity : value; }
+
 }  // namespace
 
 ErrorProof::ErrorProof(const std::vector<BlockNetwork>& networks, const BoundInputs* norms,
@@ -31,21 +34,22 @@ ErrorProof::ErrorProof(const std::vector<BlockNetwork>& networks, const BoundInp
 }
 
 double ErrorProof::needed() {
-    const double by_norms = !norms_ ? kInfinity : outside_ ? norms_->needed() : 0;
+    const double by_norms = !norms_ ? kInfinity : outside_ ? proven(norms_->needed()) : 0;
     if (supports_.empty()) return by_norms;
     double most = 0;
-    for (const SupportRecursion& support : supports_) most = std::max(most, support.needed());
+    for (const SupportRecursion& support : supports_)
+        most = std::max(most, proven(support.needed()));
     return std::min(by_norms, most);
 }
 
 double ErrorProof::advance(const Shrink& shrink) {
-    const double by_norms = norms_ ? norms_->advance(shrink) : kInfinity;
+    const double by_norms = norms_ ? proven(norms_->advance(shrink)) : kInfinity;
     if (supports_.empty()) return by_norms;
     std::vector<double> errors(supports_.size());
     pool_.run_chunks(supports_.size(), kFollowedPerTask,
                      [&](std::size_t, std::size_t begin, std::size_t end) {
                          for (std::size_t i = begin; i < end; ++i)
-                             errors[i] = supports_[i].advance(shrink);
+                             errors[i] = proven(supports_[i].advance(shrink));
                      });
     return std::min(by_norms, *std::max_element(errors.begin(), errors.end()));
 }
@@ -56,8 +60,9 @@ ErrorBound bound_of(ErrorProof& proof, const BlockNetwork& thresholds) {
         const Shrink shrink = thresholds.shrink(k);
         const double needed = proof.needed();
         bound.theta_needed.push_back(needed);
-        if (bound.first_leak == 0 && needed > 0 &&
-            !keeps_at_zero(thresholds.spec.activation, dead_zone(shrink), needed))
+        const double zone = dead_zone(shrink);
+        if (bound.first_leak == 0 && (needed > 0 || zone < 0) &&
+            !keeps_at_zero(thresholds.spec.activation, zone, needed))
             bound.first_leak = k + 1;
         bound.error.push_back(proof.advance(shrink));
     }

@@ -52,8 +52,9 @@ void NormRecursion::enter() {
     moved_.most = times(layer.f_row, v.most) + lost + layer.column * noise_;
     moved_.tighten(in_.s);
 
+    const double mixed = k_ == 0 ? 0 : extra_of_momentum(layer.beta) * in_.B;
     rounded_ = rounding_of({in_.rounding, in_.most_rows, in_.s, layer.column, in_.operator_norm,
-                            root(in_.s) * in_.operator_norm, v.two, in_.B, in_.noise});
+                            root(in_.s) * in_.operator_norm, v.two + mixed, in_.B, in_.noise});
     // What a threshold that follows the residual, or a carried residual, makes of it is open.
     if (in_.rounding > 0 && (in_.update.residual_threshold || in_.update.onsager))
         rounded_ = std::numeric_limits<double>::infinity();
@@ -78,8 +79,9 @@ double NormRecursion::advance(const Shrink& shrink) {
     const double reach = in_.B + moved_.most + rounded_;
     const double shift =
         rounded_ + rounding_within(shrink, in_.rounding, reach) +
-        (in_.update.residual_threshold ? (shrink.theta + in_.threshold_radius) * unit
-                                       : deviation(shrink, reach) + in_.threshold_radius);
+        (in_.update.residual_threshold
+             ? (shrink.theta + in_.threshold_radius) * unit
+             : deviation(shrink, reach) + in_.threshold_radius * steepness(shrink));
     before_ = now_;
     now_ = {moved_.two + root(in_.s) * shift, moved_.one + static_cast<double>(in_.s) * shift,
             moved_.most + shift};

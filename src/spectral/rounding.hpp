@@ -18,9 +18,14 @@ struct RoundedLayer {
     double v = 0, B = 0, noise = 0;
 };
 
+/// x_{k-1} and x_{k-2} enter v = (1 + beta) x_{k-1} - beta x_{k-2} apart and are rounded apart:
+/// their sizes are this many times B more than those of v.
+double extra_of_momentum(double beta);
+
 /// How far an entry of z can be off the exact one, whatever the order of the sums: a sum of N terms
 /// is off by N u times the sum of their sizes. Twice that is allowed for, and some terms more,
 /// since kernels hold numbers in units of their own and rows as sums and differences of pairs.
+/// Infinite where numbers may leave the range of float32.
 double rounding_of(const RoundedLayer& layer);
 
 }  // namespace pibinn

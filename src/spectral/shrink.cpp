@@ -15,7 +15,8 @@ double dead_zone(const Shrink& shrink) {
 }
 
 double deviation(const Shrink& shrink, double reach) {
-    if (shrink.thresholds.empty()) return std::min(shrink.theta, reach);
+    if (shrink.thresholds.empty())
+        return shrink.theta < 0 ? -shrink.theta : std::min(shrink.theta, reach);
     // H(z) - z is linear between thresholds, so that it is largest at one of them or at the end.
     const auto at = [&](double z) {
         double h = 0;
@@ -29,10 +30,16 @@ double deviation(const Shrink& shrink, double reach) {
     return most;
 }
 
-double rounding_within(const Shrink& shrink, double unit, double reach) {
+double steepness(const Shrink& shrink) {
+    if (shrink.thresholds.empty()) return 1;
     double gains = 0;
     for (const double gain : shrink.gains) gains += std::abs(gain);
-    return unit * static_cast<double>(shrink.gains.size() + 2) * gains * reach;
+    return gains;
+}
+
+double rounding_within(const Shrink& shrink, double unit, double reach) {
+    if (shrink.thresholds.empty()) return 0;
+    return unit * static_cast<double>(shrink.gains.size() + 2) * steepness(shrink) * reach;
 }
 
 bool keeps_at_zero(Activation activation, double theta, double needed) {

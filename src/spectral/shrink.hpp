@@ -19,6 +19,9 @@ double dead_zone(const Shrink& shrink);
 /// max |H(z) - z| over |z| <= reach.
 double deviation(const Shrink& shrink, double reach);
 
+/// How far H(z) moves at most when all thresholds move by 1: the sizes of all gains, summed.
+double steepness(const Shrink& shrink);
+
 /// What a learned shrink adds to the rounding of a layer; that of the others is counted there.
 double rounding_within(const Shrink& shrink, double unit, double reach);
 

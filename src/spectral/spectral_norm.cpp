@@ -8,6 +8,8 @@
 
 #include <Eigen/Eigenvalues>
 
+#include "core/infinity.hpp"
+
 namespace pibinn {
 
 namespace {
@@ -38,6 +40,8 @@ double largest_eigenvalue(const MatrixXd& symmetric) {
 double spectral_norm(const Eigen::Ref<const MatrixXd>& matrix) {
     if (matrix.size() == 0) return 0;
     const MatrixXd square = matrix.transpose() * matrix;
+    // What overflows is no small norm.
+    if (!square.allFinite()) return kInfinity;
     return std::sqrt(std::max(0.0, largest_eigenvalue(square)));
 }
 

@@ -122,8 +122,9 @@ void SupportRecursion::enter() {
     if (rounding_ == 0) return;
     const double moved =
         k_ == 0 ? norm_ : std::abs(1 + beta) * error_ + std::abs(beta) * error_before_;
+    const double mixed = k_ == 0 ? 0 : extra_of_momentum(beta) * norm_;
     rounded_ = rounding_of({rounding_, network_->m(), inside_.size(), w.colwise().norm().maxCoeff(),
-                            operator_norm_, absolute_norm_, moved, norm_, noise_});
+                            operator_norm_, absolute_norm_, moved + mixed, norm_, noise_});
     // What a threshold that follows the residual, or a carried residual, makes of it is open.
     if (spec.update.residual_threshold || spec.update.onsager)
         rounded_ = std::numeric_limits<double>::infinity();
@@ -158,7 +159,7 @@ double SupportRecursion::advance(const Shrink& shrink) {
         entry += rows_times(source.now, source.size, source.box);
     }
     length += shift * std::sqrt(static_cast<double>(s));
-    if (shift > 0)
+    if (!(shift <= 0))
         sources_.push_back({shift, true, MatrixXd::Identity(s, s), MatrixXd::Zero(s, s), {}});
     ++k_;
     error_before_ = error_;

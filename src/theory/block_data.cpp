@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "pibinn/error.hpp"
+#include "theory/row_measures.hpp"
 
 namespace pibinn {
 
@@ -68,6 +69,14 @@ void append(std::vector<double>& to, const std::vector<double>& values) {
 
 }  // namespace
 
+void follow_silent_blocks(const std::vector<BlockNetwork>& networks, BlockData& data) {
+    for (std::size_t b = 0; b < networks.size(); ++b)
+        if (std::none_of(data.supports.begin(), data.supports.end(),
+                         [&](const Support& s) { return s.block == b; }))
+            data.supports.push_back({b, {0}});
+    std::sort(data.supports.begin(), data.supports.end());
+}
+
 BlockData split_signals(const Model& model, const std::vector<BlockNetwork>& networks,
                         const CertifiedSignals& signals) {
     const std::size_t repeat = model.op.structure().repeat();
@@ -87,7 +96,14 @@ BlockData split_signals(const Model& model, const std::vector<BlockNetwork>& net
                     u * model.op.cols() / repeat + network.block.col, network.n());
                 Support support = support_of(b, x);
                 const std::size_t s = support.entries.size();
-                if (s == 0) continue;
+                if (s == 0) {
+                    if (measured)
+                        data.noise = std::max(
+                            data.noise,
+                            length_of(signals.y.row(i).subspan(
+                                u * model.op.rows() / repeat + network.block.row, network.m())));
+                    continue;
+                }
                 if (s > network.m())
                     fail_input(fmt::format("signal {} has {} entries that are not zero, but only "
                                            "{} measurements",

@@ -27,6 +27,10 @@ struct BlockData {
 BlockData split_signals(const Model& model, const std::vector<BlockNetwork>& networks,
                         const CertifiedSignals& signals);
 
+/// Adds the support of one entry for every block that has none: where there is noise, it alone must
+/// not switch an entry of such a block on.
+void follow_silent_blocks(const std::vector<BlockNetwork>& networks, BlockData& data);
+
 /// Runs the network over all parts.
 std::vector<MeasuredLayer> measure_layers(const std::vector<BlockNetwork>& networks,
                                           const BlockData& data, ThreadPool& pool);

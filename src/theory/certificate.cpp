@@ -131,7 +131,9 @@ Certificate certify(const Model& model, const CertificateInput& asked,
     const bool of_model = take_class(model, input, options);
     const std::vector<BlockNetwork> networks = block_networks(model);
     const CertifiedSignals signals = certified_signals(model, input, options.B, pool);
-    const BlockData data = split_signals(model, networks, signals);
+    BlockData data = split_signals(model, networks, signals);
+    const std::size_t supports = data.supports.size();
+    if (options.noise > 0 || data.noise > 0) follow_silent_blocks(networks, data);
     SpectralTerms terms = spectral_terms(networks, data.supports, pool);
     if (options.gram) enter_gram_form(networks, data, terms);
 
@@ -145,7 +147,7 @@ Certificate certify(const Model& model, const CertificateInput& asked,
     c.scale = model.scale();
     c.weights_hash = weights_hash(model);
     c.signals = data.signals;
-    c.supports = data.supports.size();
+    c.supports = supports;
     c.support_size = data.largest;
     c.r = terms.r;
     c.L = terms.L;
@@ -235,6 +237,7 @@ std::string weights_hash(const Model& model) {
     hash.mix(&spec.delta, sizeof spec.delta);
     hash.mix(model.op.values());
     for (const auto& layer : model.weights) hash.mix(std::span<const float>(layer));
+    if (spec.polish > 0) hash.mix(&spec.polish, sizeof spec.polish);
     for (const auto* values :
          {&model.theta, &model.gain, &model.step, &model.beta, &model.omega, &model.cut})
         hash.mix(std::span<const float>(*values));

@@ -104,7 +104,7 @@ Answer largest_found(const Certificate& c) {
 
 std::string source_text(const Certificate& c) {
     const CertificateSource& s = c.source;
-    const std::string length = fmt::format("at most B = {:.4g} long", c.terms.B);
+    const std::string length = fmt::format("at most B = {} long", rounded_down(c.terms.B));
     if (s.size)
         return fmt::format("{} random supports of {} entries with a signal each, {}",
                            grouped(s.samples), *s.size, length);

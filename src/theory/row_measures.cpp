@@ -10,12 +10,6 @@ namespace {
 
 constexpr double kRounding = 1e-6;
 
-double length_of(std::span<const float> values) {
-    double sum = 0;
-    for (const float v : values) sum += double{v} * v;
-    return std::sqrt(sum);
-}
-
 double distance(std::span<const float> a, std::span<const float> b) {
     double sum = 0;
     for (std::size_t i = 0; i < a.size(); ++i) sum += (double{a[i]} - b[i]) * (double{a[i]} - b[i]);
@@ -30,6 +24,12 @@ std::size_t nonzeros_of(std::span<const float> values) {
 }
 
 }  // namespace
+
+double length_of(std::span<const float> values) {
+    double sum = 0;
+    for (const float v : values) sum += double{v} * v;
+    return std::sqrt(sum);
+}
 
 std::optional<double> RowMeasures::relative_residual() const {
     if (!residual) return {};

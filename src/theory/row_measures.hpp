@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "pibinn/model.hpp"
@@ -32,5 +33,8 @@ std::vector<RowPart> parts_of_row(const Model& model);
 /// One row per signal and one column per part. The product is in float32, as the network's are.
 Matrix<RowMeasures> measure_rows(const Model& model, ConstBatchView y, ConstBatchView coefficients,
                                  const std::vector<RowPart>& parts, ThreadPool& pool);
+
+/// ||values||.
+double length_of(std::span<const float> values);
 
 }  // namespace pibinn

@@ -10,13 +10,16 @@ namespace pibinn {
 
 namespace {
 
-/// Three digits, never less than the value: what is said must be true.
-std::string rounded_up(double value) {
-    if (!(value > 0)) return "0";
-    const double unit = std::pow(10, std::floor(std::log10(value)) - 2);
-    double up = std::ceil(value / unit) * unit;
-    if (!(up > value)) up += unit;
-    return fmt::format("{:.3g}", up);
+/// What the float64 of the proof itself may have lost: far below every bound but that of networks
+/// that are exact.
+double proof_slack(const BoundInputs& in) {
+    const auto terms = static_cast<double>(in.most_rows + in.s);
+    double slack = 0;
+    for (const LayerTerms& layer : in.layers)
+        slack = layer.f * slack +
+                terms * 0x1p-50 *
+                    ((1 + layer.column * in.operator_norm) * in.B + layer.column * in.noise);
+    return slack;
 }
 
 /// Which signals, as one says it.
@@ -47,18 +50,18 @@ std::string Certificate::statement() const {
                            measured_text(*this));
     if (verdict == Verdict::on_data)
         return fmt::format("Nothing is guaranteed for other signals: {}.", measured_text(*this));
-    std::string text =
-        fmt::format("For every {}{} with {} and norm up to {:.4g}",
-                    source.coefficients ? "vector of coefficients" : "signal",
-                    blocks ? ", block by block," : "", kind_of_signals(*this), terms.B);
+    std::string text = fmt::format("For every {}{} with {} and norm up to {}",
+                                   source.coefficients ? "vector of coefficients" : "signal",
+                                   blocks ? ", block by block," : "", kind_of_signals(*this),
+                                   rounded_down(terms.B));
     if (terms.noise > 0)
-        text += fmt::format(", measured with noise of norm up to {:.4g}", terms.noise);
+        text += fmt::format(", measured with noise of norm up to {}", rounded_down(terms.noise));
     for (const auto& [name, radius] : {std::pair{"operator", operator_radius},
                                        {"weights", weight_radius},
                                        {"thresholds", threshold_radius}})
-        if (radius > 0) text += fmt::format(", {} off by up to {:.4g}", name, radius);
+        if (radius > 0) text += fmt::format(", {} off by up to {}", name, rounded_down(radius));
     text += fmt::format(", the error after layer {} is below {}{}.", spec.layers,
-                        rounded_up(bound.error.back()),
+                        rounded_up(bound.error.back() + proof_slack(basis())),
                         terms.rounding > 0 ? "" : " in exact arithmetic");
     if (verdict == Verdict::on_supports)
         text += fmt::format(" Nothing is guaranteed on other supports of {} entries.", all->size);

@@ -86,14 +86,15 @@ std::string leak_in_words(const Certificate& c) {
 }  // namespace
 
 std::string class_text(const Certificate& c) {
-    std::string text =
-        fmt::format("every signal up to B = {:.4g} long on {}, ", c.terms.B, c.supports_text());
-    text += c.terms.noise > 0 ? fmt::format("noise up to {:.4g}", c.terms.noise) : "without noise";
+    std::string text = fmt::format("every signal up to B = {} long on {}, ",
+                                   rounded_down(c.terms.B), c.supports_text());
+    text += c.terms.noise > 0 ? fmt::format("noise up to {}", rounded_down(c.terms.noise))
+                              : "without noise";
     if (c.terms.rounding > 0) text += ", rounding of float32 included";
     for (const auto& [name, radius] : {std::pair{"operators", c.operator_radius},
                                        {"weights", c.weight_radius},
                                        {"thresholds", c.threshold_radius}})
-        if (radius > 0) text += fmt::format(", {} within {:.4g}", name, radius);
+        if (radius > 0) text += fmt::format(", {} within {}", name, rounded_down(radius));
     return text;
 }
 
