@@ -60,6 +60,9 @@ public:
     /// The entries of a dense m x n matrix on a structure; an entry off the structure that is not
     /// zero is an error that names it, as are repetitions that differ.
     static Operator from_dense(MatrixView<const float> a, const Structure& structure);
+    /// A complex matrix, given as its parts, on signals that hold real and then imaginary parts.
+    static Operator from_complex(MatrixView<const float> re, MatrixView<const float> im,
+                                 std::size_t repeat = 1);
     /// The non-zero entries of a dense matrix as a `mask`.
     static Operator from_sparse(MatrixView<const float> a);
     /// The entries of a sparse matrix as a `mask`, without the full matrix in between.

@@ -10,6 +10,7 @@
 #include "pibinn/calibrate.hpp"
 #include "pibinn/calibration.hpp"
 #include "pibinn/certificate.hpp"
+#include "pibinn/complex_rows.hpp"
 #include "pibinn/disturbance.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/image.hpp"

@@ -21,7 +21,12 @@ Normalize parse_normalize(std::string_view name);
 
 /// Where signals live and how they become what the network recovers: coefficients of normalised
 /// signals in a basis. A model carries this, so that it can go back to pixels or volts.
+///
+/// A row may hold several vectors, one after the other, and complex ones as their real parts and
+/// then their imaginary parts: `vectors` times (Re, Im). Rows of measurements are laid out alike.
 struct SignalDomain {
+    bool complex = false;     ///< entries are complex numbers
+    std::size_t vectors = 1;  ///< vectors per row, which all go through the same operator
     Basis basis;
     std::size_t patch = 0;  ///< side of the square patches of pictures; 0 for other signals
     Normalize normalize = Normalize::none;
@@ -31,6 +36,8 @@ struct SignalDomain {
 
     /// Whether signals are the coefficients themselves.
     bool plain() const;
+    /// Whether a row is one vector of real numbers.
+    bool one_real_vector() const { return !complex && vectors == 1; }
 
     /// Computes mean and deviation of the training signals. `zscore` of values that are all equal
     /// is an input error that names `where`.

@@ -17,12 +17,15 @@ constexpr const char* kDamaged = "the file is damaged or was not written by pibi
 }  // namespace
 
 json domain_to_json(const SignalDomain& domain) {
-    return {{"basis", to_string(domain.basis.kind())},
-            {"patch", domain.patch},
-            {"normalize", to_string(domain.normalize)},
-            {"mean", domain.mean},
-            {"deviation", domain.deviation},
-            {"noise_std", domain.noise_std}};
+    json j{{"basis", to_string(domain.basis.kind())},
+           {"patch", domain.patch},
+           {"normalize", to_string(domain.normalize)},
+           {"mean", domain.mean},
+           {"deviation", domain.deviation},
+           {"noise_std", domain.noise_std}};
+    if (domain.complex) j["complex"] = true;
+    if (domain.vectors > 1) j["vectors"] = domain.vectors;
+    return j;
 }
 
 SignalDomain domain_from_json(const json& j, std::size_t n, Matrix<float> psi,
@@ -37,6 +40,12 @@ SignalDomain domain_from_json(const json& j, std::size_t n, Matrix<float> psi,
     if (!(domain.deviation > 0) || domain.noise_std < 0)
         fail_input(fmt::format("{}: a deviation of {} and noise of {}", where, domain.deviation,
                                domain.noise_std),
+                   kDamaged);
+    domain.complex = fields.has("complex") && fields.flag("complex");
+    if (fields.has("vectors")) domain.vectors = fields.whole("vectors", 1, n);
+    if (n % (domain.vectors * (domain.complex ? 2 : 1)) != 0)
+        fail_input(fmt::format("{}: rows of {} numbers do not hold {} {} vector(s)", where, n,
+                               domain.vectors, domain.complex ? "complex" : "real"),
                    kDamaged);
     domain.patch = fields.whole("patch", 0, n);
     if (domain.patch != 0 && domain.patch * domain.patch != n)

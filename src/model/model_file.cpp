@@ -120,7 +120,8 @@ void Model::save(const std::filesystem::path& path) const {
     if (psi.rows() > 0)
         tensors.push_back(
             make_tensor<float>("basis", TensorType::f32, {psi.rows(), psi.cols()}, psi.values()));
-    if (!domain.plain()) header[kDomain] = domain_to_json(domain).dump();
+    if (!domain.plain() || !domain.one_real_vector())
+        header[kDomain] = domain_to_json(domain).dump();
     header["pibinn.format"] = std::to_string(kFormat);
     header["pibinn.version"] = version();
     header["pibinn.network"] = to_json(spec).dump();

@@ -28,6 +28,22 @@ void require_batches(const Structure& s, ConstBatchView x, ConstBatchView y) {
                    "copy the columns into a batch of their own first");
 }
 
+/// The four places of a complex entry hold its two parts.
+void require_pairs(const Structure& s, std::span<const float> values) {
+    if (!s.is_complex()) return;
+    const Block& block = s.parts()[0];
+    const std::size_t m = block.rows / 2, n = block.cols / 2, twin = n * block.rows;
+    for (std::size_t j = 0; j < n; ++j)
+        for (std::size_t i = 0; i < m; ++i) {
+            const std::size_t at = j * block.rows + i;
+            if (values[at] != values[twin + at + m] || values[at + m] != -values[twin + at])
+                fail_input(fmt::format("entry {}, {} of a complex operator is not [[a, -b], [b, "
+                                       "a]]",
+                                       i, j),
+                           "make complex operators by Operator::from_complex");
+        }
+}
+
 }  // namespace
 
 Operator::Operator(Structure structure, AlignedBuffer<float> values)
@@ -40,6 +56,7 @@ Operator::Operator(Structure structure, AlignedBuffer<float> values)
         if (!std::isfinite(values_[i]))
             fail_input(fmt::format("operator entry {} is {}", i, values_[i]),
                        "replace NaN and infinite entries");
+    require_pairs(structure_, values_);
     if (auto found = find_convolution(structure_, values_)) {
         fast_formula_ = formula_is_faster(*found, structure_);
         formula_ = std::make_shared<const OperatorFormula>(std::move(*found));
@@ -91,6 +108,24 @@ Operator Operator::from_dense(MatrixView<const float> a, const Structure& s) {
                                        "'{}' has no link there",
                                        i, j, a(i, j), to_string(s.kind())),
                            "choose a structure that holds every non-zero entry");
+    return {s, std::move(values)};
+}
+
+Operator Operator::from_complex(MatrixView<const float> re, MatrixView<const float> im,
+                                std::size_t repeat) {
+    if (re.rows != im.rows || re.cols != im.cols)
+        fail_input(fmt::format("a real part of {} x {} and an imaginary part of {} x {}", re.rows,
+                               re.cols, im.rows, im.cols),
+                   "give both parts of one matrix");
+    const Structure s = Structure::complex(re.rows, re.cols, repeat);
+    const std::size_t m = re.rows, n = re.cols;
+    AlignedBuffer<float> values(s.links());
+    for (std::size_t j = 0; j < n; ++j)
+        for (std::size_t i = 0; i < m; ++i) {
+            values[j * 2 * m + i] = values[(n + j) * 2 * m + m + i] = re(i, j);
+            values[j * 2 * m + m + i] = im(i, j);
+            values[(n + j) * 2 * m + i] = -im(i, j);
+        }
     return {s, std::move(values)};
 }
 
