@@ -251,7 +251,8 @@ TrainResult train(const TrainJob& asked, ThreadPool& pool, const ProgressSink& p
         result.guarantee = guaranteed_result(own, result.model, pool);
     }
     choose_cut(problem.train, result.model, pool);
-    if (job.recipe.choose_polish) choose_polish(problem.train, result.model, pool);
+    if (job.recipe.choose_polish && job.spec.entrywise())
+        choose_polish(problem.train, result.model, pool);
     result.train = score(result.model, problem.train, pool, result.train_nmse_db_per_layer);
     result.test = score(result.model, problem.test, pool, result.test_nmse_db_per_layer);
     require_finite(result);
@@ -279,7 +280,7 @@ TrainResult train(const TrainJob& asked, ThreadPool& pool, const ProgressSink& p
 TrainResult train(const Problem& problem, const NetworkSpec& spec, const TrainOptions& options) {
     TrainJob job;
     job.problem = &problem;
-    job.spec = network_for(options.recipe, spec);
+    job.spec = fit_network(problem, network_for(options.recipe, spec));
     job.recipe = recipe_for(problem, job.spec, options.recipe);
     job.seed = options.seed;
     job.device = options.device;
