@@ -122,6 +122,13 @@ void require_augment(Augment augment, const ProblemTraits& traits) {
     if (augment == Augment::noise && !traits.disturbed)
         fail_usage("the problem has neither noise nor artefacts to draw anew",
                    "use augment \"none\", or give the problem noise: Problem::noise_std");
+    const bool keeps_rows = augment == Augment::fresh || augment == Augment::noise;
+    if (traits.complex && !keeps_rows)
+        fail_usage(fmt::format("augment '{}' would tear real from imaginary parts, or vectors of "
+                               "one row apart",
+                               to_string(augment)),
+                   "use augment \"fresh\", \"noise\", \"negate\" or \"none\", or leave it to "
+                   "the recipe");
     if (augment == Augment::shift && traits.patches)
         fail_usage("a patch shifted around its edges is no patch of a picture",
                    "use augment \"flip\", \"noise\" or \"none\"");

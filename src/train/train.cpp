@@ -82,9 +82,10 @@ bool asks_for_guarantee(const Recipe& recipe) {
 SignalClass class_for(const Problem& problem, const Recipe& recipe) {
     SignalClass signals = recipe.guarantee;
     if (!asks_for_guarantee(recipe)) return signals;
-    if (signals.supports.empty() && signals.size == 0 && problem.prior &&
-        !problem.prior->support.empty())
-        signals.supports = {problem.prior->support};
+    if (signals.supports.empty() && signals.size == 0 && problem.prior)
+        if (const auto* sparse = std::get_if<SparsePrior>(&*problem.prior);
+            sparse && !sparse->support.empty())
+            signals.supports = {sparse->support};
     if (signals.noise == 0) {
         std::size_t rows = 0;
         for (const Block& b : problem.op.structure().parts()) rows = std::max(rows, b.rows);
@@ -175,6 +176,8 @@ std::string data_fingerprint(const Problem& problem) {
     if (problem.snr_db)
         for (const double db : {problem.snr_db->least_db, problem.snr_db->most_db})
             hash.mix(&db, sizeof db);
+    if (problem.snr_db && problem.snr_db->power > 0)
+        hash.mix(&problem.snr_db->power, sizeof problem.snr_db->power);
     const Disturbance& disturbance = problem.train_disturbance;
     if (!disturbance.none()) {
         mix_batch(disturbance.artefacts);
