@@ -40,7 +40,7 @@ void require_pairs(const Structure& s, std::span<const float> values) {
                 fail_input(fmt::format("entry {}, {} of a complex operator is not [[a, -b], [b, "
                                        "a]]",
                                        i, j),
-                           "make complex operators by Operator::from_complex");
+                           "give the real and the imaginary part of a complex matrix instead");
         }
 }
 
