@@ -1,6 +1,7 @@
 // room: problem
 #pragma once
 
+#include <complex>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -63,6 +64,7 @@ public:
     /// A complex matrix, given as its parts, on signals that hold real and then imaginary parts.
     static Operator from_complex(MatrixView<const float> re, MatrixView<const float> im,
                                  std::size_t repeat = 1);
+    static Operator from_complex(MatrixView<const std::complex<float>> a, std::size_t repeat = 1);
     /// The non-zero entries of a dense matrix as a `mask`.
     static Operator from_sparse(MatrixView<const float> a);
     /// The entries of a sparse matrix as a `mask`, without the full matrix in between.

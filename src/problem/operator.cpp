@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "algebra/complex_links.hpp"
 #include "algebra/products.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/random.hpp"
@@ -30,18 +31,12 @@ void require_batches(const Structure& s, ConstBatchView x, ConstBatchView y) {
 
 /// The four places of a complex entry hold its two parts.
 void require_pairs(const Structure& s, std::span<const float> values) {
-    if (!s.is_complex()) return;
-    const Block& block = s.parts()[0];
-    const std::size_t m = block.rows / 2, n = block.cols / 2, twin = n * block.rows;
-    for (std::size_t j = 0; j < n; ++j)
-        for (std::size_t i = 0; i < m; ++i) {
-            const std::size_t at = j * block.rows + i;
-            if (values[at] != values[twin + at + m] || values[at + m] != -values[twin + at])
-                fail_input(fmt::format("entry {}, {} of a complex operator is not [[a, -b], [b, "
-                                       "a]]",
-                                       i, j),
-                           "make complex operators by Operator::from_complex");
-        }
+    const auto place = unpaired_link(s, values);
+    if (!place) return;
+    const std::size_t rows = s.parts()[0].rows;
+    fail_input(fmt::format("entry {}, {} of a complex operator is not [[a, -b], [b, a]]",
+                           *place % rows, *place / rows),
+               "make complex operators by Operator::from_complex");
 }
 
 }  // namespace
@@ -122,11 +117,21 @@ Operator Operator::from_complex(MatrixView<const float> re, MatrixView<const flo
     AlignedBuffer<float> values(s.links());
     for (std::size_t j = 0; j < n; ++j)
         for (std::size_t i = 0; i < m; ++i) {
-            values[j * 2 * m + i] = values[(n + j) * 2 * m + m + i] = re(i, j);
+            values[j * 2 * m + i] = re(i, j);
             values[j * 2 * m + m + i] = im(i, j);
-            values[(n + j) * 2 * m + i] = -im(i, j);
         }
+    complete_complex(s, std::span(values));
     return {s, std::move(values)};
+}
+
+Operator Operator::from_complex(MatrixView<const std::complex<float>> a, std::size_t repeat) {
+    Matrix<float> re(a.rows, a.cols), im(a.rows, a.cols);
+    for (std::size_t i = 0; i < a.rows; ++i)
+        for (std::size_t j = 0; j < a.cols; ++j) {
+            re(i, j) = a(i, j).real();
+            im(i, j) = a(i, j).imag();
+        }
+    return from_complex(re, im, repeat);
 }
 
 Operator Operator::from_sparse(MatrixView<const float> a) {
