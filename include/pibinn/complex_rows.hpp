@@ -8,6 +8,10 @@
 
 namespace pibinn {
 
+/// What the numbers of an array are. A complex one takes two columns of a batch: real part and
+/// imaginary part (interleaved).
+enum class Numbers { real, complex };
+
 /// How the numbers of a row stand in it: `vectors` vectors of one length, one after the other, and
 /// of complex vectors the real parts before the imaginary parts: `vectors` times (Re, Im).
 struct RowLayout {
@@ -32,6 +36,9 @@ Batch interleave_complex(ConstBatchView split, std::size_t vectors = 1);
 /// The same into memory that is there.
 void split_complex(ConstBatchView interleaved, BatchView split, std::size_t vectors = 1);
 void interleave_complex(ConstBatchView split, BatchView interleaved, std::size_t vectors = 1);
+
+/// Interleaved rows are rows of std::complex, as they stand. An odd number of columns is an error.
+MatrixView<const std::complex<float>> complex_view(ConstBatchView interleaved);
 
 /// The same between split rows and numbers of std::complex, which are interleaved.
 Batch split_complex(MatrixView<const std::complex<float>> rows, std::size_t vectors = 1);

@@ -66,6 +66,16 @@ Batch interleave_complex(ConstBatchView split, std::size_t vectors) {
     return out;
 }
 
+MatrixView<const std::complex<float>> complex_view(ConstBatchView interleaved) {
+    const bool whole = interleaved.cols % 2 == 0 && interleaved.stride % 2 == 0;
+    if (!whole)
+        fail_input(fmt::format("rows of {} numbers, {} apart, are no complex ones",
+                               interleaved.cols, interleaved.stride),
+                   "a complex entry is two numbers");
+    return {reinterpret_cast<const std::complex<float>*>(interleaved.data), interleaved.rows,
+            interleaved.cols / 2, interleaved.stride / 2};
+}
+
 Batch split_complex(MatrixView<const std::complex<float>> rows, std::size_t vectors) {
     return split_complex(as_floats(rows), vectors);
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "pibinn/complex_rows.hpp"
 #include "pibinn/matrix.hpp"
 #include "pibinn/sparse_matrix.hpp"
 
@@ -36,9 +37,12 @@ public:
 /// An array to be written.
 struct NewArray {
     std::string file;
-    std::string name;  ///< in the file; empty for the format's choice
-    std::size_t cols = 0;
+    std::string name;                                ///< in the file; empty for the format's choice
+    std::size_t cols = 0;                            ///< two per complex number
     std::optional<std::size_t> rows = std::nullopt;  ///< where they are known before the end
+    Numbers numbers = Numbers::real;
+
+    bool complex() const { return numbers == Numbers::complex; }
 };
 
 /// What is particular to one format. Entries that are null say that it cannot do that.

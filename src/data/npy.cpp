@@ -138,21 +138,23 @@ Batch read_npy(const std::filesystem::path& path) {
     return decode_npy(read_file(path), path.string());
 }
 
-void write_npy(const std::filesystem::path& path, ConstBatchView values) {
-    NpyWriter writer(path, values.rows, values.cols);
+void write_npy(const std::filesystem::path& path, ConstBatchView values, Numbers numbers) {
+    NpyWriter writer(path, values.rows, values.cols, numbers);
     writer.write(values);
     writer.commit();
 }
 
-NpyWriter::NpyWriter(const std::filesystem::path& path, std::size_t rows, std::size_t cols)
-    : file_(std::make_unique<AtomicFile>(path)), announced_(rows), cols_(cols) {
-    file_->write(make_npy_header("<f4", std::array{rows, cols}));
-}
-NpyWriter::NpyWriter(const std::filesystem::path& path, std::size_t cols)
-    : file_(std::make_unique<AtomicFile>(path)), cols_(cols) {
-    file_->write(make_npy_header("<f4", std::array{std::size_t{0}, cols}));
+NpyWriter::NpyWriter(const std::filesystem::path& path, std::optional<std::size_t> rows,
+                     std::size_t cols, Numbers numbers)
+    : file_(std::make_unique<AtomicFile>(path)), announced_(rows), cols_(cols), numbers_(numbers) {
+    file_->write(header(rows.value_or(0)));
 }
 NpyWriter::~NpyWriter() = default;
+
+std::string NpyWriter::header(std::size_t rows) const {
+    const bool complex = numbers_ == Numbers::complex;
+    return make_npy_header(complex ? "<c8" : "<f4", std::array{rows, complex ? cols_ / 2 : cols_});
+}
 
 void NpyWriter::write(ConstBatchView rows) {
     if (rows.cols != cols_)
@@ -177,7 +179,7 @@ void NpyWriter::commit() {
                    "announce as many rows as will be written");
     if (!announced_)
         // Padding makes the headers of any number of rows equally long.
-        file_->rewrite_start(make_npy_header("<f4", std::array{rows_, cols_}));
+        file_->rewrite_start(header(rows_));
     file_->commit();
 }
 

@@ -53,6 +53,9 @@ struct Encoder {
     std::string operator()(std::span<const std::uint8_t> values) const {
         return encode("|u1", values);
     }
+    std::string operator()(MatrixView<const std::complex<float>> values) const {
+        return encode("<c8", values);
+    }
 };
 
 }  // namespace

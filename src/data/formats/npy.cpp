@@ -89,8 +89,7 @@ private:
 class NewNpy final : public RowWriter {
 public:
     explicit NewNpy(const NewArray& array)
-        : writer_(array.rows ? NpyWriter(array.file, *array.rows, array.cols)
-                             : NpyWriter(array.file, array.cols)) {}
+        : writer_(array.file, array.rows, array.cols, array.numbers) {}
     void write(ConstBatchView rows) override { writer_.write(rows); }
     void commit() override { writer_.commit(); }
 

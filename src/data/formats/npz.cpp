@@ -13,7 +13,10 @@ constexpr std::uint64_t kMostBytes = 0xffff0000;
 
 void save_npz(const NewArray& array, ConstBatchView values) {
     const std::string name = array.name.empty() ? name_from_file(array.file) : array.name;
-    write_npz(array.file, std::array{NpzArray{name, values}});
+    if (array.complex())
+        write_npz(array.file, std::array{NpzArray{name, complex_view(values)}});
+    else
+        write_npz(array.file, std::array{NpzArray{name, values}});
 }
 
 }  // namespace
