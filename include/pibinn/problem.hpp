@@ -11,7 +11,7 @@
 #include "pibinn/matrix.hpp"
 #include "pibinn/operator.hpp"
 #include "pibinn/signal_domain.hpp"
-#include "pibinn/sparse_prior.hpp"
+#include "pibinn/signal_prior.hpp"
 
 namespace pibinn {
 
@@ -41,6 +41,7 @@ struct ProblemTraits {
     bool noise_varies = false;  ///< the ratio of signal to noise is anywhere in a range
     bool sparse = true;         ///< false for coefficients of pictures and recordings
     bool patches = false;       ///< signals are square patches of pictures
+    bool complex = false;       ///< rows hold real and imaginary parts, or several vectors
     std::string basis = "identity";  ///< x holds coefficients in this basis
 
     bool operator==(const ProblemTraits&) const = default;
@@ -59,7 +60,7 @@ struct Problem {
     Disturbance test_disturbance;
     SignalDomain domain;  ///< what the rows of x are coefficients of
     Invariance invariance = Invariance::none;
-    std::optional<SparsePrior> prior;  ///< of drawn signals
+    std::optional<SignalPrior> prior;  ///< of drawn signals
     bool given_measurements = false;
     bool own_signals = false;
     bool sparse = true;

@@ -83,7 +83,7 @@ bool can_be_packed(const Model& model) {
     const bool signs =
         spec.tied() ? has_columns_of_signs(model.op) : rules_of(spec.weights).sign_planes() > 0;
     return spec.architecture == Architecture::unrolled && signs &&
-           rules_of(spec.activation).homogeneous;
+           rules_of(spec.activation).homogeneous && spec.entrywise();
 }
 
 std::vector<std::string> packed_kernels() { return kernel_choices(); }

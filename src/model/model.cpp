@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "algebra/complex_links.hpp"
+#include "algebra/ring_sum.hpp"
 #include "model/link_codes.hpp"
 #include "model/model_parameters.hpp"
 #include "model/network.hpp"
@@ -23,6 +24,20 @@ void start_soft(const NetworkSpec& spec, double theta, ParameterStore& p) {
     std::fill(p.theta().begin(), p.theta().end(), static_cast<float>(theta));
     for (std::size_t i = 0; i < p.gain().size(); ++i)
         p.gain()[i] = i % spec.pieces == 0 ? 1.0F : 0.0F;
+}
+
+/// What neighbours count at first. The energy that `wiener` expects is half its prior, half what is
+/// seen around.
+void start_local(const NetworkSpec& spec, std::span<float> local) {
+    const std::size_t each = spec.local_per_layer();
+    if (each == 0) return;
+    const Neighbourhood near{.rings = spec.neighbours, .grid = spec.grid};
+    float around = 1;
+    for (std::size_t r = 1; r <= spec.neighbours; ++r)
+        around += static_cast<float>(ring_size(near, r));
+    const bool wiener = spec.activation == Activation::wiener;
+    for (std::size_t i = 0; i < local.size(); ++i)
+        local[i] = !wiener ? 0.1F : i % each == 0 ? 0.5F : 0.5F / around;
 }
 
 }  // namespace
@@ -79,6 +94,8 @@ void require_fitting(const Model& model) {
     require(model.gain.size(), layout.gain().size, "Model::gain");
     require(model.step.size(), layout.step().size, "Model::step");
     require(model.cut.size(), layout.cut().size, "Model::cut");
+    require(model.local.size(), layout.local().size, "Model::local");
+    require(model.prior.size(), layout.prior().size, "Model::prior");
     require(model.beta.size(), layout.beta().size, "Model::beta");
     require(model.omega.size(), layout.omega().size, "Model::omega");
     if (!model.domain.fits(s.rows(), s.cols()))
@@ -109,6 +126,8 @@ ParameterStore parameters_of(const Model& model) {
     put(model.step, p.step());
     put(model.beta, p.beta());
     put(model.omega, p.omega());
+    put(model.local, p.local());
+    put(model.prior, p.prior());
     put(model.cut, p.cut());
     for (float& scale : p.scale()) scale = static_cast<float>(model.scale());
     return p;
@@ -128,6 +147,8 @@ Model model_of(const NetworkSpec& spec, const Operator& op, const ParameterStore
     model.step.assign(p.step().begin(), p.step().end());
     model.beta.assign(p.beta().begin(), p.beta().end());
     model.omega.assign(p.omega().begin(), p.omega().end());
+    model.local.assign(p.local().begin(), p.local().end());
+    model.prior.assign(p.prior().begin(), p.prior().end());
     model.cut.assign(p.cut().begin(), p.cut().end());
     return model;
 }
@@ -149,6 +170,7 @@ Model untrained_model(const NetworkSpec& spec, const Operator& op, double theta)
                        : (l / n == l % n ? 1.0F : 0.0F);
     }
     start_soft(spec, theta, latent);
+    start_local(spec, latent.local());
     std::fill(latent.cut().begin(), latent.cut().end(), kUsualCut);
     std::fill(latent.step().begin(), latent.step().end(), spec.tied() ? step : 1.0F);
     for (float& scale : latent.scale())
@@ -175,7 +197,8 @@ BitCount count_bits(const NetworkSpec& spec, const Operator& op) {
         bits.scales += 32 * stored_scales(spec.weights, layout.structure(k));
     }
     if (rules_of(spec.weights).has_global_scale()) bits.scales += 32;
-    bits.thresholds = 32 * (layout.theta().size + layout.gain().size);
+    bits.thresholds =
+        32 * (layout.theta().size + layout.gain().size + layout.local().size + layout.prior().size);
     bits.scales += 32 * (layout.step().size + layout.cut().size);
     bits.momentum = 32 * spec.layers * (std::size_t{spec.update.momentum} + spec.update.onsager);
     if (spec.architecture == Architecture::unrolled) bits.op = operator_bits(op);

@@ -157,6 +157,10 @@ Model Model::load(const std::filesystem::path& path) {
     if (spec.update.step) model.step = floats(file, "step", layers);
     if (spec.update.momentum) model.beta = floats(file, "beta", layers);
     if (spec.update.onsager) model.omega = floats(file, "omega", layers);
+    if (spec.local_per_layer() > 0)
+        model.local = floats(file, "local", spec.local_per_layer() * layers, true);
+    if (spec.has_prior())
+        model.prior = floats(file, "prior", ParameterLayout(spec, s).prior().size);
     if (spec.polish > 0) model.cut = floats(file, "cut", 1, true);
     if (spec.tied()) {
         if (file.find("weights"))

@@ -29,6 +29,9 @@ json to_json(const NetworkSpec& spec) {
               {"delta", spec.delta},
               {"polish", spec.polish}};
     if (spec.has_gains()) j["pieces"] = spec.pieces;
+    if (spec.groups != Groups::none) j["groups"] = to_string(spec.groups);
+    if (spec.neighbours > 0) j["neighbours"] = spec.neighbours;
+    if (spec.grid > 0) j["grid"] = spec.grid;
     return j;
 }
 
@@ -46,6 +49,9 @@ NetworkSpec spec_from_json(const json& j, const std::string& where) {
     // Format 1 has neither steps nor pieces nor polish.
     spec.update.step = fields.has("step") && fields.flag("step");
     if (spec.has_gains()) spec.pieces = fields.whole("pieces", 1, kMostPieces);
+    if (fields.has("groups")) spec.groups = fields.choice("groups", parse_groups);
+    if (fields.has("neighbours")) spec.neighbours = fields.whole("neighbours", 0, kLargestSide);
+    if (fields.has("grid")) spec.grid = fields.whole("grid", 0, kLargestSide);
     if (fields.has("polish")) spec.polish = fields.whole("polish", 0, kLargestSide);
     fields.checked([&] { spec.validate(); });
     return spec;

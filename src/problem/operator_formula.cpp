@@ -153,9 +153,9 @@ std::vector<double> quarter_cosines(std::size_t n) {
 
 void require_formula(const OperatorFormula& formula, const Structure& s) {
     const FormulaRules& rules = rules_of(formula.kind);
-    if (s.is_complex())
+    if (s.is_complex() && formula.kind == FormulaKind::convolution)
         fail_input(fmt::format("a formula '{}' for a complex operator", rules.name),
-                   "formulas make real operators: give the entries of a complex one");
+                   "taps are real: give the entries of a complex operator");
     if (formula.parts.size() != s.parts().size())
         fail_input(fmt::format("a formula '{}' of {} parts for a structure of {}", rules.name,
                                formula.parts.size(), s.parts().size()),

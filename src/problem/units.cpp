@@ -68,6 +68,7 @@ Problem in_units(const Problem& problem, const Units& units) {
     }
     result.train_residual = divided(problem.train_residual, measurement);
     result.noise_std = problem.noise_std / measurement;
+    if (result.snr_db) result.snr_db->power /= measurement * measurement;
     // Artefacts take their size from the signals they are added to.
     result.train_disturbance.noise_std /= units.signal;
     result.test_disturbance.noise_std /= units.signal;

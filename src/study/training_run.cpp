@@ -155,7 +155,7 @@ std::vector<SeedRun> train_seeds(const TrainingRun& run, const SeedProblems& pro
         }
         TrainJob job;
         job.problem = dense ? &*dense : &physics;
-        job.spec = run.config.model;
+        job.spec = fit_network(physics, run.config.model, run.config.own_groups);
         job.recipe = fitted_recipe(run.train, job.spec, physics);
         job.seed = seed.seed;
         job.device = run.device;

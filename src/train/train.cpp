@@ -82,9 +82,10 @@ bool asks_for_guarantee(const Recipe& recipe) {
 SignalClass class_for(const Problem& problem, const Recipe& recipe) {
     SignalClass signals = recipe.guarantee;
     if (!asks_for_guarantee(recipe)) return signals;
-    if (signals.supports.empty() && signals.size == 0 && problem.prior &&
-        !problem.prior->support.empty())
-        signals.supports = {problem.prior->support};
+    if (signals.supports.empty() && signals.size == 0 && problem.prior)
+        if (const auto* sparse = std::get_if<SparsePrior>(&*problem.prior);
+            sparse && !sparse->support.empty())
+            signals.supports = {sparse->support};
     if (signals.noise == 0) {
         std::size_t rows = 0;
         for (const Block& b : problem.op.structure().parts()) rows = std::max(rows, b.rows);
@@ -175,6 +176,8 @@ std::string data_fingerprint(const Problem& problem) {
     if (problem.snr_db)
         for (const double db : {problem.snr_db->least_db, problem.snr_db->most_db})
             hash.mix(&db, sizeof db);
+    if (problem.snr_db && problem.snr_db->power > 0)
+        hash.mix(&problem.snr_db->power, sizeof problem.snr_db->power);
     const Disturbance& disturbance = problem.train_disturbance;
     if (!disturbance.none()) {
         mix_batch(disturbance.artefacts);
@@ -251,7 +254,8 @@ TrainResult train(const TrainJob& asked, ThreadPool& pool, const ProgressSink& p
         result.guarantee = guaranteed_result(own, result.model, pool);
     }
     choose_cut(problem.train, result.model, pool);
-    if (job.recipe.choose_polish) choose_polish(problem.train, result.model, pool);
+    if (job.recipe.choose_polish && job.spec.entrywise())
+        choose_polish(problem.train, result.model, pool);
     result.train = score(result.model, problem.train, pool, result.train_nmse_db_per_layer);
     result.test = score(result.model, problem.test, pool, result.test_nmse_db_per_layer);
     require_finite(result);
@@ -279,7 +283,7 @@ TrainResult train(const TrainJob& asked, ThreadPool& pool, const ProgressSink& p
 TrainResult train(const Problem& problem, const NetworkSpec& spec, const TrainOptions& options) {
     TrainJob job;
     job.problem = &problem;
-    job.spec = network_for(options.recipe, spec);
+    job.spec = fit_network(problem, network_for(options.recipe, spec));
     job.recipe = recipe_for(problem, job.spec, options.recipe);
     job.seed = options.seed;
     job.device = options.device;

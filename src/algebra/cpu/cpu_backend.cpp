@@ -59,8 +59,9 @@ public:
 
     std::unique_ptr<UnrolledPass> unrolled_pass(const Block& block,
                                                 std::span<const float> operator_values,
-                                                std::size_t layers, std::size_t rows) override {
-        return std::make_unique<cpu::CpuUnrolledPass>(block, operator_values, layers, rows);
+                                                std::size_t layers, std::size_t rows,
+                                                const Sites& sites) override {
+        return std::make_unique<cpu::CpuUnrolledPass>(block, operator_values, layers, rows, sites);
     }
 
     std::unique_ptr<LinearPass> linear_pass(std::span<const std::size_t> widths,
@@ -136,6 +137,21 @@ public:
             else
                 for (std::size_t l = 0; l < to.size(); ++l)
                     to[l] = to_level(q.levels, from[l], scale);
+        });
+    }
+
+    void average_pairs(const Structure& structure, BufferView links) override {
+        const std::span<float> v = numbers(links);
+        for_each_pair(structure, [&](std::size_t first, std::size_t second, float sign) {
+            v[first] = (v[first] + sign * v[second]) / 2;
+            v[second] = sign * v[first];
+        });
+    }
+
+    void copy_pairs(const Structure& structure, BufferView links) override {
+        const std::span<float> v = numbers(links);
+        for_each_pair(structure, [&](std::size_t first, std::size_t second, float sign) {
+            v[second] = sign * v[first];
         });
     }
 
