@@ -10,6 +10,7 @@
 #include "pibinn/complex_rows.hpp"
 #include "pibinn/matrix.hpp"
 #include "pibinn/sparse_matrix.hpp"
+#include "pibinn/user_array.hpp"
 
 namespace pibinn {
 
@@ -17,6 +18,11 @@ namespace pibinn {
 /// array) or "x.npz:name" and "x.mat:name". Under the rules of `read_npy`, whatever the format. A
 /// sparse matrix (MATLAB's, or of scipy.sparse.save_npz) is read in full.
 Batch read_array(const std::string& place);
+
+/// The same with all digits of the file: numbers that float32 cannot hold (float64, and integers of
+/// 32 bits and more) come as float64, in twice the memory. A value beyond float32 is an error here
+/// too.
+UserArray read_user_array(const std::string& place);
 
 /// The same where the file holds a sparse matrix; nothing where it holds an array in full.
 std::optional<SparseMatrix> read_sparse_array(const std::string& place);

@@ -122,7 +122,12 @@ void require_writable_array(const std::string& place) { writable(place); }
 
 Batch read_array(const std::string& place) {
     const Place from = readable(place);
-    return from.format->read(from.file, from.name);
+    return from.format->read(from.file, from.name, Digits::float32).take_float32();
+}
+
+UserArray read_user_array(const std::string& place) {
+    const Place from = readable(place);
+    return from.format->read(from.file, from.name, Digits::all);
 }
 
 std::optional<SparseMatrix> read_sparse_array(const std::string& place) {
@@ -143,7 +148,8 @@ ArrayRows::ArrayRows(const std::string& place) {
     if (from.format->open && std::filesystem::is_regular_file(from.file, code))
         reader_ = from.format->open(from.file);
     else
-        reader_ = std::make_unique<HeldReader>(from.format->read(from.file, from.name));
+        reader_ = std::make_unique<HeldReader>(
+            from.format->read(from.file, from.name, Digits::float32).take_float32());
 }
 
 ArrayRows::~ArrayRows() = default;

@@ -26,8 +26,9 @@ const ArrayFormat npz_format{
     .suffix = ".npz",
     .named = true,
     .read =
-        [](const std::string& file, const std::string& name) {
-            return name.empty() ? read_npz(file) : read_npz(file, name);
+        [](const std::string& file, const std::string& name, Digits digits) {
+            const NpzArchive archive = open_npz(file);
+            return name.empty() ? read_only_array(archive, digits) : archive.read(name, digits);
         },
     .read_sparse = [](const std::string& file,
                       const std::string& name) -> std::optional<SparseMatrix> {
