@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "algebra/complex_links.hpp"
 #include "algebra/ring_sum.hpp"
+#include "model/link_codes.hpp"
 #include "model/model_parameters.hpp"
 #include "model/network.hpp"
 #include "pibinn/error.hpp"
@@ -47,10 +49,11 @@ double Model::scale() const {
 }
 
 std::size_t Model::links() const {
-    if (spec.tied()) return spec.layers * op.values().size();
+    if (spec.tied()) return spec.layers * op.structure().shared_links();
     std::size_t sum = 0;
     for (const auto& layer : weights) sum += layer.size();
-    return sum;
+    const bool shared = spec.architecture == Architecture::unrolled && op.structure().is_complex();
+    return shared ? sum / 2 : sum;
 }
 
 std::span<const float> Model::layer_links(std::size_t k) const {
@@ -77,9 +80,16 @@ void require_fitting(const Model& model) {
                                model.weights.size(), stored),
                    hint);
     const ParameterLayout layout(model.spec, s);
-    for (std::size_t k = 1; k <= stored; ++k)
-        require(model.weights[k - 1].size(), layout.structure(k).links(),
+    for (std::size_t k = 1; k <= stored; ++k) {
+        const AlignedBuffer<float>& layer = model.weights[k - 1];
+        require(layer.size(), layout.structure(k).links(),
                 fmt::format("Model::weights[{}]", k - 1));
+        if (const auto link = unpaired_link(layout.structure(k), std::span(layer)))
+            fail_usage(fmt::format("link {} of Model::weights[{}] and its twin are not [[a, -b], "
+                                   "[b, a]], as those of a complex operator are",
+                                   *link, k - 1),
+                       hint);
+    }
     require(model.theta.size(), layout.theta().size, "Model::theta");
     require(model.gain.size(), layout.gain().size, "Model::gain");
     require(model.step.size(), layout.step().size, "Model::step");
@@ -88,6 +98,13 @@ void require_fitting(const Model& model) {
     require(model.prior.size(), layout.prior().size, "Model::prior");
     require(model.beta.size(), layout.beta().size, "Model::beta");
     require(model.omega.size(), layout.omega().size, "Model::omega");
+    if (!model.domain.fits(s.rows(), s.cols()))
+        fail_usage(fmt::format("Model::domain says {} {} vector(s) per row, which {} measurements "
+                               "and {} entries do not hold",
+                               model.domain.vectors,
+                               model.domain.measurement_rows().complex ? "complex" : "real",
+                               s.rows(), s.cols()),
+                   hint);
     const std::size_t basis = model.domain.basis.matrix().rows();
     if (basis != 0 && basis != s.cols())
         fail_usage(fmt::format("Model::domain.basis is of signals of {} entries, but the network "
@@ -122,6 +139,9 @@ Model model_of(const NetworkSpec& spec, const Operator& op, const ParameterStore
     model.op = op;
     for (std::size_t k = 1; k <= spec.layers && !spec.tied(); ++k)
         model.weights.emplace_back(p.weights(k).begin(), p.weights(k).end());
+    // Twins are equal but for the rounding of their scales.
+    for (std::size_t k = 1; k <= model.weights.size(); ++k)
+        complete_complex(p.layout().structure(k), std::span(model.weights[k - 1]));
     model.theta.assign(p.theta().begin(), p.theta().end());
     model.gain.assign(p.gain().begin(), p.gain().end());
     model.step.assign(p.step().begin(), p.step().end());
@@ -174,7 +194,7 @@ BitCount count_bits(const NetworkSpec& spec, const Operator& op) {
     BitCount bits;
     for (std::size_t k = 1; k <= spec.layers; ++k) {
         bits.weights += bits_per_link(spec.weights) * layout.structure(k).shared_links();
-        bits.scales += 32 * scales_per_layer(spec.weights, layout.structure(k));
+        bits.scales += 32 * stored_scales(spec.weights, layout.structure(k));
     }
     if (rules_of(spec.weights).has_global_scale()) bits.scales += 32;
     bits.thresholds =

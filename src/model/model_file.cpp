@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "algebra/complex_links.hpp"
 #include "core/file.hpp"
 #include "data/claims.hpp"
 #include "data/safetensors.hpp"
@@ -47,9 +48,11 @@ void check_claims(const std::string& where, const NetworkSpec& spec, const Struc
     const double links = spec.tied() ? stored_entries
                          : unrolled  ? layers * operator_links
                                      : m * n + (layers - 1) * n * n;
-    if (links > 8.0 * static_cast<double>(file_bytes))
+    // Half of the links of a complex structure are in the file, and follow from these in memory.
+    const double in_file = unrolled && s.is_complex() ? links / 2 : links;
+    if (in_file > 8.0 * static_cast<double>(file_bytes))
         fail_input(fmt::format("{}: {} layers of together {} links do not fit a file of {} bytes",
-                               where, spec.layers, links, file_bytes),
+                               where, spec.layers, in_file, file_bytes),
                    kDamagedModel);
     const auto blocks = static_cast<double>(s.parts().size());
     constexpr double packed_block = 256;  // of one layer, whose signs fill whole vectors
@@ -73,7 +76,8 @@ void check_claims(const std::string& where, const NetworkSpec& spec, const Struc
             : kDamagedModel);
 }
 
-SignalDomain load_domain(const SafeTensors& file, std::size_t n, std::uint64_t file_bytes) {
+SignalDomain load_domain(const SafeTensors& file, const Structure& s, std::uint64_t file_bytes) {
+    const std::size_t n = s.cols();
     if (file.metadata.find(kDomain) == file.metadata.end()) return {};
     Matrix<float> psi;
     if (file.find("basis")) {
@@ -82,7 +86,7 @@ SignalDomain load_domain(const SafeTensors& file, std::size_t n, std::uint64_t f
         std::copy(values.begin(), values.end(), psi.data());
     }
     const auto [domain, where] = metadata_json(file, kDomain);
-    return domain_from_json(domain, n, std::move(psi), file_bytes, where);
+    return domain_from_json(domain, s.rows(), n, std::move(psi), file_bytes, where);
 }
 
 }  // namespace
@@ -103,7 +107,11 @@ void Model::save(const std::filesystem::path& path) const {
     if (spec.tied()) {
         // The operator follows.
     } else if (!rules_of(spec.weights).quantised()) {
-        for (const auto& layer : weights) real.insert(real.end(), layer.begin(), layer.end());
+        const ParameterLayout layout(spec, op.structure());
+        for (std::size_t k = 1; k <= spec.layers; ++k) {
+            const auto stored = std::span(weights[k - 1]).first(layout.structure(k).shared_links());
+            real.insert(real.end(), stored.begin(), stored.end());
+        }
         tensors.push_back(flat("weights", TensorType::f32, real));
     } else {
         codes = pack_links(*this);
@@ -162,12 +170,15 @@ Model Model::load(const std::filesystem::path& path) {
                        kDamagedModel);
     } else if (!rules_of(model.spec.weights).quantised()) {
         const ParameterLayout layout(model.spec, s);
-        const auto values = floats(file, "weights", layout.weights_size());
-        std::size_t at = 0;
+        std::size_t expected = 0, at = 0;
+        for (std::size_t k = 1; k <= layers; ++k) expected += layout.structure(k).shared_links();
+        const auto values = floats(file, "weights", expected);
         for (std::size_t k = 1; k <= layers; ++k) {
-            const std::size_t links = layout.structure(k).links();
-            model.weights.emplace_back(&values[at], &values[at] + links);
-            at += links;
+            const Structure& own = layout.structure(k);
+            AlignedBuffer<float>& layer = model.weights.emplace_back(own.links());
+            std::copy_n(&values[at], own.shared_links(), layer.begin());
+            complete_complex(own, std::span(layer));
+            at += own.shared_links();
         }
     } else {
         const auto bits = bytes_of(file, "weights");
@@ -175,7 +186,7 @@ Model Model::load(const std::filesystem::path& path) {
         unpack_links(bits, floats(file, "scales", scales.bytes.size() / sizeof(float), true),
                      file.where, model);
     }
-    model.domain = load_domain(file, s.cols(), content.size());
+    model.domain = load_domain(file, s, content.size());
     for (const auto& [key, value] : file.metadata)
         if (key != "pibinn.format" && key != "pibinn.network" && key != kDomain &&
             !is_operator_metadata(key))

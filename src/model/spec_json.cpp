@@ -59,6 +59,7 @@ NetworkSpec spec_from_json(const json& j, const std::string& where) {
 
 json structure_to_json(const Structure& s) {
     json j{{"kind", to_string(s.kind())}, {"m", s.rows()}, {"n", s.cols()}};
+    if (s.is_complex()) j["complex"] = true;
     if (s.kind() == StructureKind::repeated) j["repeat"] = s.repeat();
     if (s.kind() == StructureKind::blocks) {
         j["blocks"] = json::array();
@@ -95,7 +96,18 @@ Structure structure_from_json(const json& j, std::span<const std::uint32_t> offs
         return s;
     };
     const StructureKind kind = structure_kind(j, where);
+    const bool is_complex = fields.has("complex") && fields.flag("complex");
+    const auto complex = [&] {
+        if (kind != StructureKind::dense && kind != StructureKind::repeated)
+            fail_input(fmt::format("a complex structure of kind {}", to_string(kind)));
+        const std::size_t u =
+            kind == StructureKind::dense ? 1 : fields.whole("repeat", 1, kLargestSide);
+        if (m % (2 * u) != 0 || n % (2 * u) != 0)
+            fail_input(fmt::format("{} complex block(s) do not tile {} x {}", u, m, n));
+        return Structure::complex(m / (2 * u), n / (2 * u), u);
+    };
     return fields.checked([&] {
+        if (is_complex) return complex();
         switch (kind) {
             case StructureKind::repeated:
                 return repeated();
