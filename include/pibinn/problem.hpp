@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include "pibinn/operator.hpp"
 #include "pibinn/signal_domain.hpp"
 #include "pibinn/signal_prior.hpp"
+#include "pibinn/user_array.hpp"
 
 namespace pibinn {
 
@@ -48,6 +50,7 @@ struct ProblemTraits {
 };
 
 struct ArrayProblem;
+struct NormalisedProblem;
 
 /// What a network is trained on and judged by.
 struct Problem {
@@ -71,6 +74,10 @@ struct Problem {
     /// Typical size of an entry of x that is not zero, and of a column of A, where whoever made
     /// the problem knows them; otherwise they are measured. Training divides by both.
     std::optional<double> signal_size, column_norm;
+    /// The same in units of 1, made of float64 before anything was rounded: what training works on.
+    /// Null where the numbers came as float32, or are in units of 1 already. Whoever changes the
+    /// problem later has it trained on the numbers that it then has.
+    std::shared_ptr<const NormalisedProblem> normalised;
     std::string protocol;            ///< how real signals became this problem, in words
     std::string exchangeability;     ///< why `invariance` is what it is, where signals were judged
     std::vector<std::string> notes;  ///< what its maker should be told
@@ -83,11 +90,12 @@ struct Problem {
     ProblemTraits traits() const;
 };
 
-/// A user's own operator and signals, one signal per row, in the user's own unit.
+/// A user's own operator and signals, one signal per row, in the user's own unit. A training comes
+/// out the same in any unit where all of them are float64.
 struct ArrayProblem {
     Operator op = {};
-    Batch x = {};
-    Batch y = {};  ///< row i belongs to row i of x; empty lets the operator measure
+    UserArray x = {};
+    UserArray y = {};  ///< row i belongs to row i of x; empty lets the operator measure
     std::optional<std::size_t> train = {};  ///< rows to train on; unless given, four fifths
     std::optional<std::size_t> test = {};   ///< rows to test on; unless given, the rest
     double noise_std = 0;                   ///< of the measurements that the operator makes
@@ -113,6 +121,10 @@ void sense(const Problem& problem, Split split, ConstBatchView x, BatchView y, s
 void require_some_signals(const Problem& problem, std::string_view where);
 /// Refuses measurements over kLargestMeasurement, or that are not finite.
 void require_measurements(const Problem& problem);
+/// The same problem with every entry of its matrix a link.
+Problem without_structure(const Problem& problem);
+/// A short hash of operator, signals and measurements, kept in models and checkpoints.
+std::string data_fingerprint(const Problem& problem);
 /// Measures the signals of both sets.
 void measure_sets(Problem& problem, std::uint64_t seed, ThreadPool& pool);
 

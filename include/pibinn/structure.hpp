@@ -71,9 +71,9 @@ public:
     /// Whether entries (i, j) and (i + m/2, j + n/2) of the block are one number, and the other two
     /// of the four its negative and itself: what is stored and trained once.
     bool is_complex() const { return complex_; }
-    std::size_t rows() const { return rows_; }      ///< m, of the whole matrix
-    std::size_t cols() const { return cols_; }      ///< n, of the whole matrix
-    std::size_t links() const { return links_; }    ///< values stored: one block's for `repeated`
+    std::size_t rows() const { return rows_; }    ///< m, of the whole matrix
+    std::size_t cols() const { return cols_; }    ///< n, of the whole matrix
+    std::size_t links() const { return links_; }  ///< values stored: one block's for `repeated`
     /// Numbers that differ: half of the links where these are complex.
     std::size_t shared_links() const { return complex_ ? links_ / 2 : links_; }
     std::size_t repeat() const { return repeat_; }  ///< u; 1 unless `repeated`
@@ -111,6 +111,19 @@ private:
     std::vector<Block> blocks_;
     std::shared_ptr<const Pattern> pattern_;
 };
+
+/// Calls visit(first, second, sign) for the two links that hold one number of a complex structure:
+/// the second is `sign` times the first, which stands in the first half of the columns.
+template <class Visit>
+void for_each_pair(const Structure& structure, Visit&& visit) {
+    if (!structure.is_complex()) return;
+    const Block& block = structure.parts()[0];
+    const std::size_t m = block.rows / 2, half = block.links() / 2;
+    for (std::size_t l = 0; l < half; ++l) {
+        const bool imaginary = l % block.rows >= m;
+        visit(l, half + (imaginary ? l - m : l + m), imaginary ? -1.0F : 1.0F);
+    }
+}
 
 template <class Visit>
 void Structure::for_each_link(Visit&& visit) const {

@@ -122,7 +122,12 @@ void require_writable_array(const std::string& place) { writable(place); }
 
 Batch read_array(const std::string& place) {
     const Place from = readable(place);
-    return from.format->read(from.file, from.name);
+    return from.format->read(from.file, from.name, Digits::float32).take_float32();
+}
+
+UserArray read_user_array(const std::string& place) {
+    const Place from = readable(place);
+    return from.format->read(from.file, from.name, Digits::all);
 }
 
 std::optional<SparseMatrix> read_sparse_array(const std::string& place) {
@@ -131,8 +136,8 @@ std::optional<SparseMatrix> read_sparse_array(const std::string& place) {
     return from.format->read_sparse(from.file, from.name);
 }
 
-void write_array(const std::string& place, ConstBatchView values) {
-    ArrayWriter writer(place, values.cols, values.rows);
+void write_array(const std::string& place, ConstBatchView values, Numbers numbers) {
+    ArrayWriter writer(place, values.cols, values.rows, numbers);
     writer.write(values);
     writer.commit();
 }
@@ -143,7 +148,8 @@ ArrayRows::ArrayRows(const std::string& place) {
     if (from.format->open && std::filesystem::is_regular_file(from.file, code))
         reader_ = from.format->open(from.file);
     else
-        reader_ = std::make_unique<HeldReader>(from.format->read(from.file, from.name));
+        reader_ = std::make_unique<HeldReader>(
+            from.format->read(from.file, from.name, Digits::float32).take_float32());
 }
 
 ArrayRows::~ArrayRows() = default;
@@ -162,9 +168,12 @@ Batch ArrayRows::read(std::size_t begin, std::size_t count) {
 }
 
 ArrayWriter::ArrayWriter(const std::string& place, std::size_t cols,
-                         std::optional<std::size_t> rows) {
+                         std::optional<std::size_t> rows, Numbers numbers) {
     const Place to = writable(place);
-    writer_ = to.format->create({to.file, to.name, cols, rows});
+    if (numbers == Numbers::complex && cols % 2 != 0)
+        fail_usage(fmt::format("rows of {} columns hold no whole number of complex numbers", cols),
+                   "a complex number has two columns");
+    writer_ = to.format->create({to.file, to.name, cols, rows, numbers});
 }
 
 ArrayWriter::~ArrayWriter() = default;

@@ -6,14 +6,19 @@
 #include <string>
 #include <string_view>
 
+#include "pibinn/complex_rows.hpp"
 #include "pibinn/matrix.hpp"
 #include "pibinn/sparse_matrix.hpp"
+#include "pibinn/user_array.hpp"
 
 // Every format of arrays, in the order in which users read of them. A new one is a file in
 // data/formats/ that defines NAME_format, and its name here.
 #define PIBINN_ARRAY_FORMATS(X) X(npy) X(npz) X(mat) X(csv)
 
 namespace pibinn {
+
+/// As which numbers an array is read: float32, or float64 where the file holds more digits.
+enum class Digits { float32, all };
 
 /// The rows of an array, read a few at a time.
 class RowReader {
@@ -36,9 +41,12 @@ public:
 /// An array to be written.
 struct NewArray {
     std::string file;
-    std::string name;  ///< in the file; empty for the format's choice
-    std::size_t cols = 0;
+    std::string name;                                ///< in the file; empty for the format's choice
+    std::size_t cols = 0;                            ///< two per complex number
     std::optional<std::size_t> rows = std::nullopt;  ///< where they are known before the end
+    Numbers numbers = Numbers::real;
+
+    bool complex() const { return numbers == Numbers::complex; }
 };
 
 /// What is particular to one format. Entries that are null say that it cannot do that.
@@ -46,7 +54,7 @@ struct ArrayFormat {
     std::string_view suffix;
     bool named = false;  ///< a file holds several arrays: "x.npz:name"
     /// The whole array; an empty name means the only one.
-    Batch (*read)(const std::string& file, const std::string& name) = nullptr;
+    UserArray (*read)(const std::string& file, const std::string& name, Digits digits) = nullptr;
     /// The array if it is sparse.
     std::optional<SparseMatrix> (*read_sparse)(const std::string& file,
                                                const std::string& name) = nullptr;
@@ -58,6 +66,12 @@ struct ArrayFormat {
 };
 
 std::span<const ArrayFormat* const> array_formats();
+
+/// A sparse matrix with its zeros.
+inline UserArray full_array(const SparseMatrix& sparse, std::string_view where, Digits digits) {
+    if (digits == Digits::all) return sparse.to_dense<double>(where);
+    return sparse.to_dense(where);
+}
 
 /// A writer that holds all rows and gives them to `save` at commit(). Over `most_bytes` of them are
 /// a usage error that sends the user to .npy.

@@ -133,7 +133,7 @@ std::string choose(mat_t* file, const std::string& where, const std::string& nam
 
 /// What a variable claims to be, checked before its numbers are read.
 void require_numbers(const matvar_t& info, const std::filesystem::path& path,
-                     const std::string& where) {
+                     const std::string& where, Digits digits) {
     switch (info.class_type) {
         case MAT_C_SPARSE:
         case MAT_C_DOUBLE:
@@ -160,10 +160,11 @@ void require_numbers(const matvar_t& info, const std::filesystem::path& path,
     // A sparse matrix holds fewer numbers than these; what it holds is limited by the child.
     if (info.class_type == MAT_C_SPARSE) return;
     const double numbers = static_cast<double>(info.dims[0]) * static_cast<double>(info.dims[1]);
+    const double width = digits == Digits::all ? sizeof(double) : sizeof(float);
     std::error_code code;
     const auto bytes = std::filesystem::file_size(path, code);
     require_claim(
-        numbers * (sizeof(double) + sizeof(float)), claim_factor::arrays, code ? 0 : bytes,
+        numbers * (sizeof(double) + width), claim_factor::arrays, code ? 0 : bytes,
         fmt::format("'{}' claims {} x {} numbers, which", where, info.dims[0], info.dims[1]));
 }
 
@@ -195,14 +196,6 @@ double number_at(const void* data, matio_types type, std::size_t i, const std::s
     }
 }
 
-void set(Batch& batch, std::size_t i, std::size_t j, double value, const std::string& where) {
-    batch(i, j) = static_cast<float>(value);
-    if (!std::isfinite(batch(i, j)))
-        fail_input(
-            fmt::format("'{}' has {} at row {}, column {} (counted from 0)", where, value, i, j),
-            "replace NaN and infinite values, scale large ones down");
-}
-
 std::vector<SparseEntry> sparse_entries(const matvar_t& variable, const std::string& where) {
     const auto& sparse = *static_cast<const mat_sparse_t*>(variable.data);
     const std::size_t cols = variable.dims[1];
@@ -216,21 +209,33 @@ std::vector<SparseEntry> sparse_entries(const matvar_t& variable, const std::str
     return entries;
 }
 
-Batch full_matrix(const matvar_t& variable, const std::string& where) {
-    Batch batch(variable.dims[0], variable.dims[1]);
+/// Whether float32 would round numbers of this type.
+bool beyond_float32(matio_types type) {
+    return type != MAT_T_SINGLE && Mat_SizeOf(type) >= sizeof(float);
+}
+
+template <class T>
+Matrix<T> full_matrix(const matvar_t& variable, const std::string& where) {
+    Matrix<T> batch(variable.dims[0], variable.dims[1]);
     if (variable.nbytes / Mat_SizeOf(variable.data_type) < batch.size())
         fail_input(fmt::format("'{}' is truncated", where), "copy or save the file again");
     // MATLAB stores columns one after the other.
     for (std::size_t j = 0; j < batch.cols(); ++j)
-        for (std::size_t i = 0; i < batch.rows(); ++i)
-            set(batch, i, j,
-                number_at(variable.data, variable.data_type, j * batch.rows() + i, where), where);
+        for (std::size_t i = 0; i < batch.rows(); ++i) {
+            const double value =
+                number_at(variable.data, variable.data_type, j * batch.rows() + i, where);
+            batch(i, j) = static_cast<T>(value);
+            if (!std::isfinite(static_cast<float>(value)))
+                fail_input(fmt::format("'{}' has {} at row {}, column {} (counted from 0)", where,
+                                       value, i, j),
+                           "replace NaN and infinite values, scale large ones down");
+        }
     return batch;
 }
 
 }  // namespace
 
-MatVariable read_mat_variable(const std::string& path, const std::string& name) {
+MatVariable read_mat_variable(const std::string& path, const std::string& name, Digits digits) {
     const MatFile file = open_mat(path);
     const std::string chosen = choose(file.get(), path, name);
     MatVariable result;
@@ -239,7 +244,7 @@ MatVariable read_mat_variable(const std::string& path, const std::string& name) 
     {
         const Variable info(Mat_VarReadInfo(file.get(), chosen.c_str()));
         if (!info) fail_input(fmt::format("'{}' cannot be read", where), "save it again");
-        require_numbers(*info, path, where);
+        require_numbers(*info, path, where, digits);
     }
     const Variable variable(Mat_VarRead(file.get(), chosen.c_str()));
     require_no_complaint(where);
@@ -252,8 +257,10 @@ MatVariable read_mat_variable(const std::string& path, const std::string& name) 
     result.sparse = variable->class_type == MAT_C_SPARSE;
     if (result.sparse)
         result.entries = sparse_entries(*variable, where);
+    else if (digits == Digits::all && beyond_float32(variable->data_type))
+        result.values = full_matrix<double>(*variable, where);
     else
-        result.values = full_matrix(*variable, where);
+        result.values = full_matrix<float>(*variable, where);
     return result;
 }
 

@@ -70,8 +70,8 @@ std::string near_sign_warning(const Operator& op) {
     return text + "; round them, and one bit per entry stores it instead of 32";
 }
 
-void warn_of_entries(Problem& problem) {
-    std::string warning = near_sign_warning(problem.op);
+void warn_of_entries(const Operator& op, Problem& problem) {
+    std::string warning = near_sign_warning(op);
     if (!warning.empty()) problem.warnings.push_back(std::move(warning));
 }
 

@@ -5,10 +5,12 @@
 #include <filesystem>
 #include <set>
 
+#include "algebra/sites.hpp"
 #include "core/infinity.hpp"
 #include "core/names.hpp"
 #include "core/path.hpp"
 #include "pibinn/array.hpp"
+#include "pibinn/recipe.hpp"
 #include "study/config_document.hpp"
 #include "study/config_operator.hpp"
 
@@ -216,7 +218,12 @@ std::string quoted_names(const Values& values) {
 struct ModelReader {
     Config& config;
     bool plain = false;
+    bool own_neighbours = false;
+    bool usual_neighbours = false;
 
+    void read_neighbours(const Value& v);
+    /// What follows from all keys together.
+    void settle(bool on_grid);
     void switch_part(const Value& v, bool& part, bool on) const {
         if (plain && on)
             v.fail("the plain update has no such part", "set model.update = \"accelerated\"");
@@ -224,6 +231,21 @@ struct ModelReader {
     }
     std::vector<ConfigKey> keys();
 };
+
+void ModelReader::read_neighbours(const Value& v) {
+    own_neighbours = true;
+    const bool flag = v.node().is_boolean();
+    usual_neighbours = flag && v.flag();
+    config.model.neighbours = flag ? 0 : v.whole(0, kMostRings);
+}
+
+void ModelReader::settle(bool on_grid) {
+    NetworkSpec& spec = config.model;
+    if (usual_neighbours || (!own_neighbours && spec.activation == Activation::wiener))
+        spec.neighbours = pibinn::usual_neighbours(spec.activation, on_grid);
+    if (spec.tied() && spec.update.is_plain()) spec.update.step = true;
+    spec.validate();
+}
 
 std::vector<ConfigKey> ModelReader::keys() {
     NetworkSpec& spec = config.model;
@@ -261,6 +283,20 @@ std::vector<ConfigKey> ModelReader::keys() {
          [&](const Value& v) { switch_part(v, spec.update.step, v.flag()); }},
         {"pieces", "4", "", "of activation \"piecewise\": thresholds and gains per layer",
          [&](const Value& v) { spec.pieces = v.whole(1, kMostPieces); }},
+        {"groups", "", "\"complex\"",
+         "entries that are shrunk by their common magnitude: \"complex\" (real and imaginary "
+         "part), "
+         "\"rows\" (the same entry of all vectors of a row) or \"none\"; by default what the "
+         "signals "
+         "are",
+         [&](const Value& v) {
+             spec.groups = v.word(parse_groups);
+             config.own_groups = true;
+         }},
+        {"neighbours", "false", "",
+         "the energy beside an entry counts for it, with one learned factor per layer and ring: "
+         "true, or a number of rings; of \"wiener\" true by default",
+         [&](const Value& v) { read_neighbours(v); }},
         {"polish", "", "6",
          "conjugate-gradient steps on the support of the last layer, after it; 0 for none; by "
          "default 6 for learned shrinks where training signals gain 1 dB by them",
@@ -314,9 +350,9 @@ Config read_config(const ConfigDocument& document) {
     Config config;
     document.read("", first_keys(config));
     config.problem = read_problem(document);
-    document.read("model", ModelReader{config}.keys());
-    if (config.model.tied() && config.model.update.is_plain()) config.model.update.step = true;
-    config.model.validate();
+    ModelReader model{config};
+    document.read("model", model.keys());
+    model.settle(config.problem.kind == ProblemKind::images);
     return config;
 }
 

@@ -45,6 +45,7 @@ struct Config {
     /// the whole matrix.
     bool dense_network = false;
     bool own_polish = false;  ///< model.polish is set; otherwise the recipe chooses
+    bool own_groups = false;  ///< model.groups is set; otherwise the signals choose
     std::uint64_t seed = 1;
 };
 

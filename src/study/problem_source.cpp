@@ -18,11 +18,13 @@ namespace {
 Problem load_arrays(const ProblemConfig& source, std::uint64_t seed, ThreadPool& pool) {
     ArrayProblem arrays;
     arrays.op = load_operator(source);
-    arrays.x = read_array(source.x_file);
-    require_batch(arrays.x, arrays.op.cols(), "signal entries", source.x_file);
+    arrays.x = read_user_array(source.x_file);
+    require_shape(arrays.x.rows(), arrays.x.cols(), arrays.op.cols(), "signal entries",
+                  source.x_file);
     if (!source.y_file.empty()) {
-        arrays.y = read_array(source.y_file);
-        require_batch(arrays.y, arrays.op.rows(), "measurements", source.y_file);
+        arrays.y = read_user_array(source.y_file);
+        require_shape(arrays.y.rows(), arrays.y.cols(), arrays.op.rows(), "measurements",
+                      source.y_file);
     }
     arrays.train = source.train_rows;
     arrays.test = source.test_rows;
@@ -80,7 +82,7 @@ void require_memory(const Config& config, const Structure& physics) {
 
 Operator network_operator(const Config& config, const Operator& physics) {
     require_memory(config, physics.structure());
-    return config.dense_network ? Operator::from_dense(physics.to_dense()) : physics;
+    return config.dense_network ? physics.without_structure() : physics;
 }
 
 Model untrained_model(const Config& config, const Problem& problem, double theta) {

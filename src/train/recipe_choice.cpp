@@ -71,6 +71,24 @@ NetworkSpec network_for(std::string_view recipe, NetworkSpec spec) {
     return spec;
 }
 
+NetworkSpec fit_network(const Problem& problem, NetworkSpec spec, bool own_groups) {
+    const SignalDomain& domain = problem.domain;
+    if (spec.architecture == Architecture::fcn) return spec;
+    if (!own_groups && spec.groups == Groups::none) {
+        if (domain.vectors > 1)
+            spec.groups = Groups::rows;
+        else if (domain.complex)
+            spec.groups = Groups::complex;
+    }
+    if (spec.neighbours > 0) spec.grid = domain.patch;
+    return spec;
+}
+
+std::size_t usual_neighbours(Activation activation, bool on_grid) {
+    if (activation != Activation::wiener) return 1;
+    return on_grid ? 2 : 3;
+}
+
 Recipe recipe_for(const ProblemTraits& traits, const NetworkSpec& spec, std::string_view name) {
     Recipe recipe = named_recipe(name, spec);
     recipe.augment = allowed_augment(recipe.augment, traits);
