@@ -19,8 +19,9 @@ namespace pibinn {
 
 namespace {
 
-// 1 knows no steps, learned shrinks, tied weights and polish; it is read as well.
-constexpr int kFormat = 2;
+// 1 knows no steps, learned shrinks, tied weights and polish, 2 neither groups, neighbours and
+// `wiener` nor complex numbers; both are read as well. A file says the lowest that it needs.
+constexpr int kFormat = 3;
 constexpr const char* kDomain = "pibinn.domain";
 
 void check_format(const SafeTensors& file) {
@@ -28,7 +29,7 @@ void check_format(const SafeTensors& file) {
     if (found == file.metadata.end())
         fail_input(fmt::format("{}: metadata 'pibinn.format' is missing", file.where),
                    "this safetensors file is not a pibinn model");
-    if (found->second != "1" && found->second != std::to_string(kFormat))
+    if (found->second != "1" && found->second != "2" && found->second != std::to_string(kFormat))
         fail_input(fmt::format("{}: format '{}', but this program reads formats 1 to {}",
                                file.where, found->second, kFormat),
                    "a newer pibinn wrote it: update this one");
@@ -130,7 +131,8 @@ void Model::save(const std::filesystem::path& path) const {
             make_tensor<float>("basis", TensorType::f32, {psi.rows(), psi.cols()}, psi.values()));
     if (!domain.plain() || !domain.one_real_vector())
         header[kDomain] = domain_to_json(domain).dump();
-    header["pibinn.format"] = std::to_string(kFormat);
+    const bool sites = !spec.entrywise() || op.structure().is_complex() || domain.complex;
+    header["pibinn.format"] = std::to_string(sites ? kFormat : kFormat - 1);
     header["pibinn.version"] = version();
     header["pibinn.network"] = to_json(spec).dump();
     write_safetensors(path, tensors, header);

@@ -36,7 +36,7 @@ void require_pairs(const Structure& s, std::span<const float> values) {
     const std::size_t rows = s.parts()[0].rows;
     fail_input(fmt::format("entry {}, {} of a complex operator is not [[a, -b], [b, a]]",
                            *place % rows, *place / rows),
-               "make complex operators by Operator::from_complex");
+               "give the real and the imaginary part of a complex matrix instead");
 }
 
 /// The entries of a matrix on a structure, compared as float32.

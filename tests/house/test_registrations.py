@@ -21,7 +21,7 @@ LISTS = {
 SHARED = {"weight_rules.cpp"}
 EXPECTED = {
     "weight kind": ["float", "one_bit", "one_bit_layer", "one_bit_channel", "ternary", "tied"],
-    "activation": ["soft", "hard", "relu", "piecewise"],
+    "activation": ["soft", "hard", "relu", "piecewise", "wiener"],
     "basis": ["identity", "dct", "dct2", "matrix"],
     "formula": ["hadamard", "dct", "fourier", "dft", "convolution"],
     "array format": ["npy", "npz", "mat", "csv"],

@@ -171,7 +171,7 @@ TEST_F(ModelFile, SaysWhatIsWrongWithAForeignOrDamagedFile) {
     };
     EXPECT_PRED2(has, rewrite([](SafeTensors& f) { f.metadata.erase("pibinn.format"); }),
                  "not a pibinn model");
-    EXPECT_PRED2(has, rewrite([](SafeTensors& f) { f.metadata["pibinn.format"] = "3"; }),
+    EXPECT_PRED2(has, rewrite([](SafeTensors& f) { f.metadata["pibinn.format"] = "4"; }),
                  "newer pibinn");
     EXPECT_PRED2(has, rewrite([](SafeTensors& f) { f.metadata["pibinn.network"] = "[]"; }),
                  "not a JSON object");
