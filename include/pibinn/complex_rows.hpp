@@ -37,11 +37,15 @@ Batch interleave_complex(ConstBatchView split, std::size_t vectors = 1);
 void split_complex(ConstBatchView interleaved, BatchView split, std::size_t vectors = 1);
 void interleave_complex(ConstBatchView split, BatchView interleaved, std::size_t vectors = 1);
 
-/// Interleaved rows are rows of std::complex, as they stand. An odd number of columns is an error.
-MatrixView<const std::complex<float>> complex_view(ConstBatchView interleaved);
+/// The same of float64.
+Matrix<double> split_complex(MatrixView<const double> interleaved, std::size_t vectors = 1);
 
 /// The same between split rows and numbers of std::complex, which are interleaved.
 Batch split_complex(MatrixView<const std::complex<float>> rows, std::size_t vectors = 1);
 Matrix<std::complex<float>> join_complex(ConstBatchView split, std::size_t vectors = 1);
+
+/// Interleaved rows as rows of std::complex, where they stand. An odd number of columns is an input
+/// error.
+MatrixView<const std::complex<float>> complex_view(ConstBatchView interleaved);
 
 }  // namespace pibinn

@@ -9,7 +9,9 @@ namespace pibinn {
 namespace {
 
 /// Complex entries of one vector.
-std::size_t entries_per_vector(ConstBatchView from, ConstBatchView to, std::size_t vectors) {
+template <class T>
+std::size_t entries_per_vector(MatrixView<const T> from, MatrixView<const T> to,
+                               std::size_t vectors) {
     if (!RowLayout{true, vectors}.fits(from.cols))
         fail_input(
             fmt::format("rows of {} numbers do not hold {} complex vector(s)", from.cols, vectors),
@@ -26,14 +28,13 @@ ConstBatchView as_floats(MatrixView<const std::complex<float>> rows) {
     return {reinterpret_cast<const float*>(rows.data), rows.rows, 2 * rows.cols, 2 * rows.stride};
 }
 
-}  // namespace
-
-void split_complex(ConstBatchView interleaved, BatchView split, std::size_t vectors) {
-    const std::size_t n = entries_per_vector(interleaved, split, vectors);
+template <class T>
+void split_rows(MatrixView<const T> interleaved, MatrixView<T> split, std::size_t vectors) {
+    const std::size_t n = entries_per_vector<T>(interleaved, split, vectors);
     for (std::size_t i = 0; i < split.rows; ++i)
         for (std::size_t v = 0; v < vectors; ++v) {
-            const float* from = interleaved.row(i).data() + v * 2 * n;
-            float* to = split.row(i).data() + v * 2 * n;
+            const T* from = interleaved.row(i).data() + v * 2 * n;
+            T* to = split.row(i).data() + v * 2 * n;
             for (std::size_t j = 0; j < n; ++j) {
                 to[j] = from[2 * j];
                 to[n + j] = from[2 * j + 1];
@@ -41,8 +42,20 @@ void split_complex(ConstBatchView interleaved, BatchView split, std::size_t vect
         }
 }
 
+}  // namespace
+
+void split_complex(ConstBatchView interleaved, BatchView split, std::size_t vectors) {
+    split_rows<float>(interleaved, split, vectors);
+}
+
+Matrix<double> split_complex(MatrixView<const double> interleaved, std::size_t vectors) {
+    Matrix<double> out(interleaved.rows, interleaved.cols);
+    split_rows<double>(interleaved, out, vectors);
+    return out;
+}
+
 void interleave_complex(ConstBatchView split, BatchView interleaved, std::size_t vectors) {
-    const std::size_t n = entries_per_vector(split, interleaved, vectors);
+    const std::size_t n = entries_per_vector<float>(split, interleaved, vectors);
     for (std::size_t i = 0; i < split.rows; ++i)
         for (std::size_t v = 0; v < vectors; ++v) {
             const float* from = split.row(i).data() + v * 2 * n;
@@ -81,7 +94,7 @@ Batch split_complex(MatrixView<const std::complex<float>> rows, std::size_t vect
 }
 
 Matrix<std::complex<float>> join_complex(ConstBatchView split, std::size_t vectors) {
-    entries_per_vector(split, split, vectors);
+    entries_per_vector<float>(split, split, vectors);
     Matrix<std::complex<float>> rows(split.rows, split.cols / 2);
     interleave_complex(split, {reinterpret_cast<float*>(rows.data()), split.rows, split.cols},
                        vectors);

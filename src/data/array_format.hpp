@@ -25,7 +25,8 @@ class RowReader {
 public:
     virtual ~RowReader() = default;
     virtual std::size_t rows() const = 0;
-    virtual std::size_t cols() const = 0;
+    virtual std::size_t cols() const = 0;  ///< two per complex number
+    virtual Numbers numbers() const = 0;
     /// Rows begin .. begin + count - 1, which are there.
     virtual Batch read(std::size_t begin, std::size_t count) = 0;
 };
@@ -53,6 +54,7 @@ struct NewArray {
 struct ArrayFormat {
     std::string_view suffix;
     bool named = false;  ///< a file holds several arrays: "x.npz:name"
+    bool text = false;   ///< columns of numbers: whether pairs of them are complex is not told
     /// The whole array; an empty name means the only one.
     UserArray (*read)(const std::string& file, const std::string& name, Digits digits) = nullptr;
     /// The array if it is sparse.
@@ -66,6 +68,9 @@ struct ArrayFormat {
 };
 
 std::span<const ArrayFormat* const> array_formats();
+
+/// The numbers of an array where no complex ones are wanted: these are an input error.
+Batch real_numbers(UserArray array, const std::string& place);
 
 /// A sparse matrix with its zeros.
 inline UserArray full_array(const SparseMatrix& sparse, std::string_view where, Digits digits) {

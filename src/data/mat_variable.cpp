@@ -151,15 +151,16 @@ void require_numbers(const matvar_t& info, const std::filesystem::path& path,
             fail_input(fmt::format("'{}' is not a matrix of numbers", where),
                        "save a numeric matrix, not a struct, a cell array or text");
     }
-    if (info.isComplex)
-        fail_input(fmt::format("'{}' holds complex numbers", where),
-                   "save the real and the imaginary parts as columns of their own");
+    if (info.isComplex && info.class_type == MAT_C_SPARSE)
+        fail_input(fmt::format("'{}' is a sparse matrix of complex numbers", where),
+                   "save it in full: A = full(A)");
     if (info.rank != 2)
         fail_input(fmt::format("'{}' has {} dimensions", where, info.rank),
                    "save a matrix with one signal per row: reshape(x, size(x, 1), [])");
     // A sparse matrix holds fewer numbers than these; what it holds is limited by the child.
     if (info.class_type == MAT_C_SPARSE) return;
-    const double numbers = static_cast<double>(info.dims[0]) * static_cast<double>(info.dims[1]);
+    const double numbers = static_cast<double>(info.dims[0]) * static_cast<double>(info.dims[1]) *
+                           (info.isComplex ? 2 : 1);
     const double width = digits == Digits::all ? sizeof(double) : sizeof(float);
     std::error_code code;
     const auto bytes = std::filesystem::file_size(path, code);
@@ -214,22 +215,37 @@ bool beyond_float32(matio_types type) {
     return type != MAT_T_SINGLE && Mat_SizeOf(type) >= sizeof(float);
 }
 
+/// The real parts of a variable, or its imaginary parts.
+const void* part_of(const matvar_t& variable, std::size_t part, const std::string& where) {
+    const void* data = variable.data;
+    if (variable.isComplex) {
+        const auto& parts = *static_cast<const mat_complex_split_t*>(variable.data);
+        data = part == 0 ? parts.Re : parts.Im;
+    }
+    if (!data) fail_input(fmt::format("'{}' holds no numbers", where), "save it again");
+    return data;
+}
+
 template <class T>
 Matrix<T> full_matrix(const matvar_t& variable, const std::string& where) {
-    Matrix<T> batch(variable.dims[0], variable.dims[1]);
-    if (variable.nbytes / Mat_SizeOf(variable.data_type) < batch.size())
+    const std::size_t rows = variable.dims[0], cols = variable.dims[1];
+    const std::size_t parts = variable.isComplex ? 2 : 1;
+    if (variable.nbytes / Mat_SizeOf(variable.data_type) < rows * cols)
         fail_input(fmt::format("'{}' is truncated", where), "copy or save the file again");
-    // MATLAB stores columns one after the other.
-    for (std::size_t j = 0; j < batch.cols(); ++j)
-        for (std::size_t i = 0; i < batch.rows(); ++i) {
-            const double value =
-                number_at(variable.data, variable.data_type, j * batch.rows() + i, where);
-            batch(i, j) = static_cast<T>(value);
-            if (!std::isfinite(static_cast<float>(value)))
-                fail_input(fmt::format("'{}' has {} at row {}, column {} (counted from 0)", where,
-                                       value, i, j),
-                           "replace NaN and infinite values, scale large ones down");
-        }
+    Matrix<T> batch(rows, cols * parts);
+    // MATLAB stores columns one after the other, and all real parts before the imaginary ones.
+    for (std::size_t part = 0; part < parts; ++part) {
+        const void* const data = part_of(variable, part, where);
+        for (std::size_t j = 0; j < cols; ++j)
+            for (std::size_t i = 0; i < rows; ++i) {
+                const double value = number_at(data, variable.data_type, j * rows + i, where);
+                batch(i, j * parts + part) = static_cast<T>(value);
+                if (!std::isfinite(static_cast<float>(value)))
+                    fail_input(fmt::format("'{}' has {} at row {}, column {}{} (counted from 0)",
+                                           where, value, i, j, part == 1 ? ", imaginary part" : ""),
+                               "replace NaN and infinite values, scale large ones down");
+            }
+    }
     return batch;
 }
 
@@ -261,6 +277,7 @@ MatVariable read_mat_variable(const std::string& path, const std::string& name, 
         result.values = full_matrix<double>(*variable, where);
     else
         result.values = full_matrix<float>(*variable, where);
+    if (variable->isComplex) result.values = std::move(result.values).as_complex();
     return result;
 }
 

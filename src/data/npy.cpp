@@ -49,20 +49,25 @@ T load(const char* from, bool big_endian) {
 template <class Stored, class T>
 void decode(const NpyFormat& format, const char* data, std::size_t first_row, Matrix<T>& into,
             const std::string& where) {
+    const std::size_t parts = format.parts();
+    const auto place = [&](std::size_t i, std::size_t j, std::size_t part) {
+        return (format.fortran_order ? j * format.rows + i : i * format.cols + j) * parts + part;
+    };
+    const auto fail = [&](auto value, std::size_t i, std::size_t j, std::size_t part) {
+        const bool finite = std::isfinite(static_cast<double>(value));
+        fail_input(fmt::format("'{}' has {} at row {}, column {}{}{}", where, value, first_row + i,
+                               j, part == 1 ? " (imaginary part)" : "",
+                               finite ? ": too large for float32" : " (counted from 0)"),
+                   finite ? "scale the values down" : "replace NaN and infinite values");
+    };
     for (std::size_t i = 0; i < format.rows; ++i)
-        for (std::size_t j = 0; j < format.cols; ++j) {
-            const std::size_t at = format.fortran_order ? j * format.rows + i : i * format.cols + j;
-            const auto value = widen(load<Stored>(data + at * sizeof(Stored), format.big_endian));
-            into(i, j) = static_cast<T>(value);
-            if (std::isfinite(static_cast<float>(value))) continue;
-            if (std::isfinite(static_cast<double>(value)))
-                fail_input(fmt::format("'{}' has {} at row {}, column {}: too large for float32",
-                                       where, value, first_row + i, j),
-                           "scale the values down");
-            fail_input(fmt::format("'{}' has {} at row {}, column {} (counted from 0)", where,
-                                   value, first_row + i, j),
-                       "replace NaN and infinite values");
-        }
+        for (std::size_t j = 0; j < format.cols; ++j)
+            for (std::size_t part = 0; part < parts; ++part) {
+                const char* const from = data + place(i, j, part) * sizeof(Stored);
+                const auto value = widen(load<Stored>(from, format.big_endian));
+                into(i, j * parts + part) = static_cast<T>(value);
+                if (!std::isfinite(static_cast<float>(value))) fail(value, i, j, part);
+            }
 }
 
 template <class One, class Two, class Four, class Eight, class T>
@@ -85,7 +90,7 @@ void decode_width(const NpyFormat& format, const char* data, std::size_t first_r
 template <class T>
 Matrix<T> decode_npy_numbers(const NpyFormat& format, const char* data, std::size_t first_row,
                              const std::string& where) {
-    Matrix<T> batch(format.rows, format.cols);
+    Matrix<T> batch(format.rows, format.columns());
     switch (format.kind) {
         case NumberKind::boolean:
             decode<Boolean>(format, data, first_row, batch, where);
@@ -114,9 +119,10 @@ template Matrix<double> decode_npy_numbers(const NpyFormat&, const char*, std::s
 UserArray decode_npy(std::string_view bytes, const std::string& where, Digits digits) {
     const NpyFormat format = parse_npy_header(bytes, bytes.size(), where);
     const char* const data = bytes.data() + format.data_offset;
-    if (digits == Digits::all && format.beyond_float32())
-        return decode_npy_numbers<double>(format, data, 0, where);
-    return decode_npy_numbers<float>(format, data, 0, where);
+    UserArray array = digits == Digits::all && format.beyond_float32()
+                          ? UserArray(decode_npy_numbers<double>(format, data, 0, where))
+                          : UserArray(decode_npy_numbers<float>(format, data, 0, where));
+    return format.complex ? std::move(array).as_complex() : array;
 }
 
 std::vector<std::int64_t> decode_npy_integers(std::string_view bytes, const std::string& where) {
@@ -143,7 +149,7 @@ std::vector<std::int64_t> decode_npy_integers(std::string_view bytes, const std:
 }
 
 Batch read_npy(const std::filesystem::path& path) {
-    return decode_npy(read_file(path), path.string(), Digits::float32).take_float32();
+    return real_numbers(decode_npy(read_file(path), path.string(), Digits::float32), path.string());
 }
 
 void write_npy(const std::filesystem::path& path, ConstBatchView values, Numbers numbers) {

@@ -94,7 +94,7 @@ std::string NpzArchive::content(std::string_view name, Digits digits) const {
     // The header is read alone first, so that a bomb is refused before it is inflated.
     const std::string start = read_zip_start(bytes, found, npy_longest_header, where);
     const NpyFormat format = parse_npy_header(start, found.size, place_of(name));
-    const double numbers = static_cast<double>(format.rows) * static_cast<double>(format.cols);
+    const double numbers = static_cast<double>(format.rows) * static_cast<double>(format.columns());
     const double width =
         digits == Digits::all && format.beyond_float32() ? sizeof(double) : sizeof(float);
     require_claim(
@@ -125,11 +125,12 @@ std::vector<std::string> npz_names(const std::filesystem::path& path) {
 }
 
 Batch read_npz(const std::filesystem::path& path, const std::string& name) {
-    return open_npz(path).read(name, Digits::float32).take_float32();
+    const NpzArchive archive = open_npz(path);
+    return real_numbers(archive.read(name, Digits::float32), archive.place_of(name));
 }
 
 Batch read_npz(const std::filesystem::path& path) {
-    return read_only_array(open_npz(path), Digits::float32).take_float32();
+    return real_numbers(read_only_array(open_npz(path), Digits::float32), path.string());
 }
 
 UserArray read_only_array(const NpzArchive& archive, Digits digits) {

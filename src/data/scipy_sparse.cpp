@@ -57,6 +57,13 @@ private:
     std::vector<std::int64_t> integers(std::string_view name) const {
         return archive_.read_integers(name);
     }
+    UserArray numbers() const {
+        UserArray data = archive_.read("data", Digits::all);
+        if (data.complex())
+            fail_input(fmt::format("'{}' is a sparse matrix of complex numbers", archive_.where),
+                       "save it in full: numpy.save(path, matrix.toarray())");
+        return data;
+    }
     /// An index that is within the matrix, or an error.
     std::uint32_t index(std::int64_t value, std::size_t length, std::string_view name) const {
         if (value < 0 || static_cast<std::uint64_t>(value) >= length)
@@ -73,7 +80,7 @@ private:
 
     /// csr: the entries of row i are those of indptr[i] .. indptr[i + 1] - 1; csc: of column i.
     std::vector<SparseEntry> compressed(bool by_row) const {
-        const UserArray data = archive_.read("data", Digits::all);
+        const UserArray data = numbers();
         const std::vector<std::int64_t> indices = integers("indices");
         const std::vector<std::int64_t> starts = integers("indptr");
         const std::size_t lines = by_row ? rows_ : cols_;
@@ -100,7 +107,7 @@ private:
     }
 
     std::vector<SparseEntry> triplets() const {
-        const UserArray data = archive_.read("data", Digits::all);
+        const UserArray data = numbers();
         const std::vector<std::int64_t> rows = integers("row");
         const std::vector<std::int64_t> cols = integers("col");
         require_equal(rows.size(), data.size(), "row");
@@ -115,7 +122,7 @@ private:
 
     /// Row d of data is a diagonal: its number j stands in column j, at row j - offsets[d].
     std::vector<SparseEntry> diagonals() const {
-        const UserArray data = archive_.read("data", Digits::all);
+        const UserArray data = numbers();
         const std::vector<std::int64_t> offsets = integers("offsets");
         if (offsets.size() != data.rows())
             fail(fmt::format("offsets has {} numbers for {} diagonals", offsets.size(),

@@ -139,6 +139,7 @@ extern const ArrayFormat csv_format;
 const ArrayFormat csv_format{
     .suffix = ".csv",
     .named = false,
+    .text = true,
     .read = [](const std::string& file, const std::string&, Digits digits) -> UserArray {
         if (digits == Digits::all) return read_csv<double>(file);
         return read_csv<float>(file);

@@ -46,13 +46,14 @@ struct Shape {
     std::uint64_t cols = 0;
     std::uint64_t sparse = 0;
     std::uint64_t precise = 0;  ///< numbers of a full matrix are float64
+    std::uint64_t complex = 0;  ///< and have two columns each
     std::uint64_t entries = 0;
     std::uint64_t where = 0;  ///< length of the text that follows
 };
 
 void answer(ChildAnswer& out, const MatVariable& variable) {
     out.write(Shape{variable.rows, variable.cols, variable.sparse, variable.values.precise(),
-                    variable.entries.size(), variable.where.size()});
+                    variable.values.complex(), variable.entries.size(), variable.where.size()});
     out.write(variable.where.data(), variable.where.size());
     variable.values.visit(
         [&](const auto& values) { out.write(values.data(), values.values().size_bytes()); });
@@ -66,7 +67,7 @@ void answer(ChildAnswer& out, const MatVariable& variable) {
 
 template <class T>
 Matrix<T> received_numbers(ChildReply& reply, const Shape& shape, const std::string& file) {
-    Matrix<T> numbers(shape.rows, shape.cols);
+    Matrix<T> numbers(shape.rows, shape.cols * (shape.complex ? 2 : 1));
     reply.read(numbers.data(), numbers.values().size_bytes());
     for (const T v : numbers.values())
         if (!std::isfinite(static_cast<float>(v))) fail_answer(file);
@@ -76,7 +77,8 @@ Matrix<T> received_numbers(ChildReply& reply, const Shape& shape, const std::str
 /// The child's answer, of which nothing is believed.
 MatVariable received(ChildReply reply, const std::string& file, double most) {
     const auto shape = reply.read<Shape>();
-    const double numbers = static_cast<double>(shape.rows) * static_cast<double>(shape.cols);
+    const double numbers =
+        static_cast<double>(shape.rows) * static_cast<double>(shape.cols) * (shape.complex ? 2 : 1);
     const double held = shape.sparse ? static_cast<double>(shape.entries) * sizeof(SparseEntry)
                                      : numbers * (shape.precise ? sizeof(double) : sizeof(float));
     if (held > most || shape.where > 4096 ||
@@ -97,6 +99,7 @@ MatVariable received(ChildReply reply, const std::string& file, double most) {
         variable.values = received_numbers<double>(reply, shape, file);
     else
         variable.values = received_numbers<float>(reply, shape, file);
+    if (shape.complex) variable.values = std::move(variable.values).as_complex();
     return variable;
 }
 
@@ -143,6 +146,7 @@ extern const ArrayFormat mat_format;
 const ArrayFormat mat_format{
     .suffix = ".mat",
     .named = true,
+    .text = false,
     .read = read_mat,
     .read_sparse = read_sparse_mat,
     .open = nullptr,

@@ -45,12 +45,13 @@ public:
     NpyRows& operator=(const NpyRows&) = delete;
 
     std::size_t rows() const override { return format_.rows; }
-    std::size_t cols() const override { return format_.cols; }
+    std::size_t cols() const override { return format_.columns(); }
+    Numbers numbers() const override { return format_.complex ? Numbers::complex : Numbers::real; }
 
     Batch read(std::size_t begin, std::size_t count) override {
         NpyFormat part = format_;
         part.rows = count;
-        const std::size_t width = format_.width;
+        const std::size_t width = format_.bytes();
         std::string bytes(count * format_.cols * width, '\0');
         if (format_.fortran_order) {
             // Columns stand one after the other: a run of each makes the same order of fewer rows.
@@ -104,6 +105,7 @@ extern const ArrayFormat npy_format;
 const ArrayFormat npy_format{
     .suffix = ".npy",
     .named = false,
+    .text = false,
     .read = [](const std::string& file, const std::string&,
                Digits digits) { return decode_npy(read_file(file), file, digits); },
     .read_sparse = nullptr,

@@ -25,6 +25,7 @@ extern const ArrayFormat npz_format;
 const ArrayFormat npz_format{
     .suffix = ".npz",
     .named = true,
+    .text = false,
     .read =
         [](const std::string& file, const std::string& name, Digits digits) {
             const NpzArchive archive = open_npz(file);
