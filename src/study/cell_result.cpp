@@ -19,7 +19,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::string_view kSeconds = "seconds.";
+constexpr std::string_view kSeconds = "seconds_";
 
 constexpr std::array kQuantities{
     Quantity{"train_nmse_db", "train nmse dB", 2, QuantityRule::decibels},
@@ -34,15 +34,13 @@ constexpr std::array kQuantities{
     Quantity{"bits_total", "bits (all stored)", 0},
     Quantity{"bits_per_weight", "bits per weight of the dense network", 6},
     Quantity{"scale", "scale", 4, QuantityRule::share},
-    Quantity{"zeros_percent", "zeros %", 1},
-    Quantity{"overlap_percent", "overlap %", 1},
+    Quantity{"zeros_percent", "zeros %", 1, QuantityRule::share},
+    Quantity{"overlap_percent", "overlap %", 1, QuantityRule::share},
     Quantity{"alpha", "alpha", 3},
     Quantity{"largest_f", "largest f_k", 3},
     Quantity{"rises_db", "rises from layer to layer dB", 2},
     Quantity{"seconds", "seconds", 1, QuantityRule::time},
 };
-
-constexpr std::array<std::string_view, 4> kCurves{"train_nmse_db", "test_nmse_db", "f", "f_mu_s"};
 
 std::string stage_list(const Recipe& recipe) {
     std::string words;
@@ -94,7 +92,6 @@ const std::vector<double>* CellResult::curve(const std::string& name) const {
 }
 
 std::span<const Quantity> quantities() { return kQuantities; }
-std::span<const std::string_view> curve_names() { return kCurves; }
 
 Quantity find_quantity(std::string_view name, std::string_view where) {
     for (const Quantity& quantity : kQuantities)
@@ -149,12 +146,14 @@ CellResult digest(const TrainingRun& run, const SeedRun& seed, ThreadPool& pool)
     n["links"] = static_cast<double>(model.links());
     n["bits_paper"] = static_cast<double>(bits.paper);
     n["bits_total"] = static_cast<double>(bits.total);
-    n["bits_per_weight"] = static_cast<double>(bits.paper) /
-                           dense_weights(model, physics.structure().rows(), physics.structure().cols());
+    n["bits_per_weight"] =
+        static_cast<double>(bits.paper) /
+        dense_weights(model, physics.structure().rows(), physics.structure().cols());
     n["scale"] = model.scale();
     n["zeros_percent"] = 100 * sparsity(model);
     if (run.config.dense_network && model.spec.weights == WeightKind::ternary)
-        if (const auto share = overlap(model, physics.structure())) n["overlap_percent"] = 100 * *share;
+        if (const auto share = overlap(model, physics.structure()))
+            n["overlap_percent"] = 100 * *share;
     double seconds = 0;
     for (const auto& [stage, time] : trained.seconds) {
         n[std::string(kSeconds) + stage] = time;
@@ -183,6 +182,7 @@ CellResult load_cell(const std::filesystem::path& file) {
         CellResult result;
         result.configuration = json.at("configuration").get<std::string>();
         result.stages = json.at("stages").get<std::string>();
+        result.failure = json.value("failure", "");
         for (const auto& [name, value] : json.at("numbers").items())
             if (value.is_number()) result.numbers[name] = value.get<double>();
         for (const auto& [name, values] : json.at("curves").items())
@@ -204,6 +204,7 @@ void save_cell(const std::filesystem::path& file, const CellResult& result) {
     }
     const ordered_json json{{"configuration", result.configuration},
                             {"stages", result.stages},
+                            {"failure", result.failure},
                             {"numbers", numbers},
                             {"curves", curves}};
     write_file(file, json.dump(2) + "\n");

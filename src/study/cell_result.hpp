@@ -17,10 +17,11 @@ namespace pibinn::study {
 struct CellResult {
     std::string configuration;  ///< of the cell it came from, word for word
     std::string stages;         ///< names and epochs
+    std::string failure;        ///< why there are no numbers: training diverged
     std::map<std::string, double> numbers;
     std::map<std::string, std::vector<double>> curves;
 
-    bool finished() const { return !numbers.empty(); }
+    bool finished() const { return !numbers.empty() || !failure.empty(); }
     std::optional<double> number(const std::string& name) const;
     const std::vector<double>* curve(const std::string& name) const;
 };
@@ -42,9 +43,8 @@ struct Quantity {
     QuantityRule rule = QuantityRule::none;
 };
 
-/// Those that tables may show. "seconds.STAGE" is one more for every stage.
+/// Those that tables may show. "seconds_STAGE" is one more for every stage.
 std::span<const Quantity> quantities();
-std::span<const std::string_view> curve_names();
 /// Refuses a name that no result has; `where` says who asked.
 Quantity find_quantity(std::string_view name, std::string_view where);
 

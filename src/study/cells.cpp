@@ -72,7 +72,7 @@ std::uint64_t epoch_work(const Config& config) {
 }
 
 void run_cells(std::span<const Cell> cells, const CellProblem& problem, const CellDone& done,
-               TrainingProgress& progress, ThreadPool& pool) {
+               TrainingProgress& progress, ThreadPool& pool, const CellFailed& failed) {
     std::vector<std::size_t> order(cells.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     // The longest last would leave the other cores idle in the end.
@@ -86,6 +86,13 @@ void run_cells(std::span<const Cell> cells, const CellProblem& problem, const Ce
             try {
                 SeedRun seed = train_cell(cells[i], problem(i), progress, pool);
                 if (seed.result.finished) done(i, std::move(seed));
+            } catch (const Error& error) {
+                if (failed && error.kind() == ErrorKind::failed) {
+                    failed(i, error);
+                    continue;
+                }
+                progress.stop();
+                throw;
             } catch (...) {
                 progress.stop();
                 throw;

@@ -193,8 +193,7 @@ std::vector<SchemeRow> train_all(const std::vector<SchemeCandidate>& candidates,
         Comparison comparison = references.first;
         comparison.add_trained(candidate.scheme.folder(), trained[c].front().result);
         write_results(candidate.run, trained[c], comparison, pool);
-        rows.push_back(
-            make_row(candidate.scheme, trained[c], comparison.rows().back().time));
+        rows.push_back(make_row(candidate.scheme, trained[c], comparison.rows().back().time));
     }
     return rows;
 }

@@ -158,8 +158,7 @@ std::vector<SeedRun> train_seeds(const TrainingRun& run, const SeedProblems& pro
 
 void keep_seed(const TrainingRun& run, std::size_t index, SeedRun& seed, ThreadPool& pool) {
     if (seed.result.guarantee) certify_seed(seed, pool);
-    if (run.train.seeds > 1)
-        seed.result.model.save(seed_folder(run, index) / "model.safetensors");
+    if (run.train.seeds > 1) seed.result.model.save(seed_folder(run, index) / "model.safetensors");
 }
 
 TrainedRun run_training(const TrainingRun& run, const ProgressSink& listener, ThreadPool& pool) {
