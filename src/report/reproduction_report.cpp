@@ -55,7 +55,11 @@ void add_verdicts(Page& page, const ReproductionReport& report) {
 }
 
 void add_table(Page& page, const ReproducedTable& table) {
-    page.section(table.title, fmt::format("{} ({})", table.source, table.id));
+    page.section(
+        table.title,
+        fmt::format("{} ({}). Numbers are {}; a difference in brackets is to the published "
+                    "one.",
+                    table.source, table.id, quantity_titles(table)));
     page.table(reproduced_table(table));
     if (!table.figures.empty()) {
         std::vector<Figure> figures;

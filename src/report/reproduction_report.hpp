@@ -84,6 +84,8 @@ struct ReproductionReport {
 /// The rule of the verdicts, a sentence each.
 std::vector<std::string> verdict_rules();
 
+/// What the numbers of a table are, in their order.
+std::string quantity_titles(const ReproducedTable& table);
 /// A table as the page and Markdown show it.
 Table reproduced_table(const ReproducedTable& table);
 Table claims_table(const ReproductionReport& report);

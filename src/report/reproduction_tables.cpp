@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "report/markdown.hpp"
 #include "report/reproduction_report.hpp"
 
 namespace pibinn {
@@ -41,33 +42,6 @@ std::string verdict_cell(Agreement agreement, const std::optional<double>& diffe
     return text;
 }
 
-std::string quantity_titles(const ReproducedTable& table) {
-    std::string titles;
-    for (const ReproducedQuantity& quantity : table.quantities)
-        titles += (titles.empty() ? "" : " / ") + quantity.title;
-    return titles;
-}
-
-std::string markdown(const Table& table) {
-    std::string text = "|", rule = "|";
-    const auto cell = [](std::string words) {
-        for (std::size_t at = 0; (at = words.find('|', at)) != std::string::npos; at += 2)
-            words.replace(at, 1, "\\|");
-        return words;
-    };
-    for (const Table::Column& column : table.columns) {
-        text += fmt::format(" {} |", cell(column.title));
-        rule += "---|";
-    }
-    text += "\n" + rule + "\n";
-    for (const Table::Row& row : table.rows) {
-        text += "|";
-        for (const std::string& words : row.cells) text += fmt::format(" {} |", cell(words));
-        text += "\n";
-    }
-    return text;
-}
-
 std::string csv_value(const std::optional<double>& value) {
     return value ? fmt::format("{:.8g}", *value) : "";
 }
@@ -77,14 +51,8 @@ std::string csv_spread(const std::optional<Spread>& value) {
                  : ",,";
 }
 
-std::string csv_word(const std::string& word) {
-    std::string quoted = "\"";
-    for (const char c : word) quoted += c == '"' ? "\"\"" : std::string(1, c);
-    return quoted + "\"";
-}
-
-std::size_t count(const ReproducedTable& table, Agreement ReproducedRow::*side,
-                  Agreement agreement) {
+std::size_t rows_of(const ReproducedTable& table, Agreement ReproducedRow::*side,
+                    Agreement agreement) {
     return static_cast<std::size_t>(
         std::count_if(table.rows.begin(), table.rows.end(),
                       [&](const ReproducedRow& row) { return row.*side == agreement; }));
@@ -124,6 +92,13 @@ std::string_view to_string(ReproducedClaim::Verdict verdict) {
     return "?";
 }
 
+std::string quantity_titles(const ReproducedTable& table) {
+    std::string titles;
+    for (const ReproducedQuantity& quantity : table.quantities)
+        titles += (titles.empty() ? "" : " / ") + quantity.title;
+    return titles;
+}
+
 std::vector<std::string> verdict_rules() {
     return {
         "Errors in dB match within 1 dB of the published value; otherwise they are better or "
@@ -136,7 +111,7 @@ std::vector<std::string> verdict_rules() {
 }
 
 Table reproduced_table(const ReproducedTable& table) {
-    std::vector<std::string> titles{quantity_titles(table), "published"};
+    std::vector<std::string> titles{"row", "published"};
     if (table.has_paper) titles.insert(titles.end(), {"recipe paper", "verdict"});
     if (table.has_ours) titles.insert(titles.end(), {"recipe default", "verdict of default"});
     const bool notes = std::any_of(table.rows.begin(), table.rows.end(),
@@ -186,7 +161,7 @@ Table verdict_table(const ReproductionReport& report) {
             std::vector<std::string> cells{table.id, paper ? "paper" : "default"};
             std::size_t judged = 0;
             for (const Agreement kind : kinds) {
-                const std::size_t rows = count(table, side, kind);
+                const std::size_t rows = rows_of(table, side, kind);
                 judged += rows;
                 cells.push_back(rows > 0 ? std::to_string(rows) : kNone);
             }
@@ -201,7 +176,9 @@ std::string reproduced_markdown(const ReproducedTable& table, const Reproduction
     text += fmt::format("{}{} seed(s), {}, version {}, {}.\n\n",
                         report.quick ? "A quick run, whose numbers say nothing of the paper. " : "",
                         table.seeds, report.date, report.version, report.machine);
-    text += markdown(reproduced_table(table)) + "\n";
+    text += fmt::format("Numbers are {}; a difference in brackets is to the published one.\n\n",
+                        quantity_titles(table));
+    text += table_markdown(reproduced_table(table)) + "\n";
     for (const std::string& paragraph : table.differs)
         text += fmt::format("**Known to differ.** {}\n\n", paragraph);
     for (const ReproducedFigure& figure : table.figures)
@@ -233,9 +210,9 @@ std::string summary_markdown(const ReproductionReport& report) {
                         report.quick ? "A quick run, whose numbers say nothing of the paper. " : "",
                         report.trainings, report.core_seconds / 60, report.date, report.version,
                         report.machine);
-    text += "## Verdicts\n\n" + markdown(verdict_table(report)) + "\n";
+    text += "## Verdicts\n\n" + table_markdown(verdict_table(report)) + "\n";
     for (const std::string& rule : verdict_rules()) text += fmt::format("- {}\n", rule);
-    text += "\n## Claims\n\n" + markdown(claims_table(report)) + "\n## Tables\n\n";
+    text += "\n## Claims\n\n" + table_markdown(claims_table(report)) + "\n## Tables\n\n";
     for (const ReproducedTable& table : report.tables)
         text += fmt::format("- [{}](tables/{}.md) ([csv](tables/{}.csv)): {}. {}\n", table.id,
                             table.id, table.id, table.title, table.source);

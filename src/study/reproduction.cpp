@@ -145,6 +145,7 @@ ReproducedFigure make_figure(const ReproductionPlan& plan, const Experiment& exp
     plot.y.label = wanted.y;
     for (const ExperimentSeries& series : wanted.series)
         plot.series.push_back(make_series(plan, experiment, series, plot.series.size()));
+    plot.height += 20 * plot.series.size();  // for the legend
     if (wanted.line) plot.lines.push_back({ReferenceLine::Direction::horizontal, *wanted.line, ""});
     return made;
 }
@@ -168,8 +169,8 @@ ReproducedClaim make_claim(const ReproductionPlan& plan, const Experiment& exper
         compared.right.push_back(claim.factor * value->mean + claim.margin);
     }
     made.evidence = fmt::format("{}: {}", quantity.title, compared.evidence());
-    if (claim.factor != 1) made.evidence += fmt::format(", which is {} of it", claim.factor);
-    if (claim.margin != 0) made.evidence += fmt::format(", {} added", claim.margin);
+    if (claim.factor != 1) made.evidence += fmt::format(" (that is {} of it)", claim.factor);
+    if (claim.margin != 0) made.evidence += fmt::format(" (with {} added)", claim.margin);
     made.verdict =
         compared.holds() ? ReproducedClaim::Verdict::holds : ReproducedClaim::Verdict::fails;
     return made;
