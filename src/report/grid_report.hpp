@@ -18,7 +18,7 @@ struct GridRow {
     std::size_t bits_paper = 0, bits_total = 0;
     double seconds = 0;  ///< of a training
     std::string note;    ///< seeds that failed
-    std::string folder, command;
+    std::string folder;
 };
 
 /// All that the page of a grid tells: plain data, made by whoever ran it.

@@ -43,7 +43,6 @@ GridRow make_grid_row(const Grid& grid, std::size_t i, const Study& cells, std::
     GridRow row;
     row.values = grid.values(i);
     row.folder = grid.folder(i);
-    row.command = cells.command(i * seeds);
     std::vector<const CellResult*> results;
     std::size_t failed = 0;
     for (std::size_t s = 0; s < seeds; ++s) {
@@ -122,8 +121,7 @@ ordered_json grid_json(const GridReport& report) {
                         {"bits", {{"paper", row.bits_paper}, {"total", row.bits_total}}},
                         {"seconds", row.seconds},
                         {"note", row.note},
-                        {"folder", row.folder},
-                        {"command", row.command}});
+                        {"folder", row.folder}});
     }
     return {{"keys", report.keys},       {"seeds", report.seeds}, {"rows", rows},
             {"command", report.command}, {"date", report.date},   {"machine", report.machine},

@@ -64,8 +64,8 @@ def test_a_cell_is_the_training_that_train_makes(study, tmp_path):
     folder, result = study
     (folder / "alone.toml").write_text(GRID[:GRID.index("[grid]")])
     succeed("train", folder / "alone.toml", "--set", "model.layers=3", "--set",
-            "model.weights=float", "--seed", "2", "--out", tmp_path / "run")
-    cell = folder / "s" / result["rows"][3]["folder"] / "seed-2"
+            "model.weights=one-bit", "--seed", "2", "--out", tmp_path / "run")
+    cell = folder / "s" / result["rows"][2]["folder"] / "seed-2"
     assert (tmp_path / "run" / "model.safetensors").read_bytes() == \
         (cell / "model.safetensors").read_bytes()
 
@@ -95,10 +95,10 @@ def test_a_training_that_diverges_is_told_and_does_not_stop_the_others(tmp_path)
 
 
 @pytest.mark.parametrize("grid, what", [
-    ("model.layer = [2]", "grid.toml:23: unknown key 'model.layer'; did you mean 'model.layers'?"),
+    ("model.layer = [2]", "grid.toml:22: unknown key 'model.layer'; did you mean 'model.layers'?"),
     ("model.layers = 2", "'grid.model.layers': expected a list of values"),
     ("model.layers = [2, 0]", "0 is out of range"),
-    ("model.weights = [\"two-bit\"]", "unknown weight kind 'two-bit'"),
+    ("model.weights = [\"two-bit\"]", "unknown weights 'two-bit'"),
     ("", "no section [grid]"),
 ])
 def test_a_wrong_grid_is_refused_before_anything_is_made(grid, what, tmp_path):
