@@ -52,6 +52,7 @@
 #include "pibinn/structure_finder.hpp"
 #include "pibinn/study.hpp"
 #include "pibinn/suggest.hpp"
+#include "pibinn/support_detection.hpp"
 #include "pibinn/synthetic_problem.hpp"
 #include "pibinn/thread_pool.hpp"
 #include "pibinn/train.hpp"

@@ -159,7 +159,7 @@ protected:
 
     DataSet draw(std::size_t rows) {
         DataSet set;
-        set.x = draw_signals({0.3, {}}, rows, op_.cols(), 5, Purpose::tests, pool_);
+        set.x = draw_signals(SparsePrior{0.3, {}}, rows, op_.cols(), 5, Purpose::tests, pool_);
         set.y = op_.apply(set.x, pool_);
         return set;
     }

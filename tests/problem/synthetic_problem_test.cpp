@@ -51,8 +51,8 @@ TEST(Signals, OfAFixedSupportAreNonZeroThereAndNowhereElse) {
 TEST(Signals, RowsAreTheSameWhateverTheCountAndTheThreads) {
     ThreadPool one(1);
     ThreadPool three(3);
-    const Batch many = draw_signals({}, 300, 50, 4, Purpose::train_signals, three);
-    const Batch few = draw_signals({}, 70, 50, 4, Purpose::train_signals, one);
+    const Batch many = draw_signals(SparsePrior{}, 300, 50, 4, Purpose::train_signals, three);
+    const Batch few = draw_signals(SparsePrior{}, 70, 50, 4, Purpose::train_signals, one);
     EXPECT_TRUE(std::equal(few.values().begin(), few.values().end(), many.values().begin()));
     Batch noisy_many(300, 20);
     Batch noisy_few(70, 20);

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "algebra/backend.hpp"
+#include "algebra/complex_links.hpp"
 #include "algebra/cpu/cpu_buffer.hpp"
 #include "algebra/cpu/flat_kernels.hpp"
 #include "algebra/cpu/linear_pass.hpp"
@@ -149,10 +150,7 @@ public:
     }
 
     void copy_pairs(const Structure& structure, BufferView links) override {
-        const std::span<float> v = numbers(links);
-        for_each_pair(structure, [&](std::size_t first, std::size_t second, float sign) {
-            v[second] = sign * v[first];
-        });
+        complete_complex(structure, numbers(links));
     }
 
     void scale_gradient(std::span<const ConstBufferView> weight_gradients,
