@@ -1,7 +1,6 @@
 // room: problem
 #pragma once
 
-#include <complex>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -12,6 +11,7 @@
 #include "pibinn/sparse_matrix.hpp"
 #include "pibinn/structure.hpp"
 #include "pibinn/thread_pool.hpp"
+#include "pibinn/user_array.hpp"
 
 namespace pibinn {
 
@@ -67,7 +67,8 @@ public:
     /// A complex matrix, given as its parts, on signals that hold real and then imaginary parts.
     static Operator from_complex(MatrixView<const float> re, MatrixView<const float> im,
                                  std::size_t repeat = 1);
-    static Operator from_complex(MatrixView<const std::complex<float>> a, std::size_t repeat = 1);
+    /// The same of complex numbers; an array of real ones is an input error.
+    static Operator from_complex(const UserArray& a, std::size_t repeat = 1);
     /// The non-zero entries of a dense matrix as a `mask`.
     static Operator from_sparse(MatrixView<const float> a);
     static Operator from_sparse(MatrixView<const double> a);

@@ -92,15 +92,23 @@ struct Problem {
 
 /// A user's own operator and signals, one signal per row, in the user's own unit. A training comes
 /// out the same in any unit where all of them are float64.
+///
+/// Operator and signals may be complex, and then the measurements are. Complex signals need an
+/// operator of every entry (Operator::from_dense, from_complex). A complex operator on real signals
+/// measures as [Re A; Im A], which uses that the signals are real.
 struct ArrayProblem {
     Operator op = {};
     UserArray x = {};
     UserArray y = {};  ///< row i belongs to row i of x; empty lets the operator measure
+    /// Vectors per row, one after the other, which all go through the operator and are expected to
+    /// share their support: of several antennas, or channels.
+    std::size_t vectors = 1;
     std::optional<std::size_t> train = {};  ///< rows to train on; unless given, four fifths
     std::optional<std::size_t> test = {};   ///< rows to test on; unless given, the rest
-    double noise_std = 0;                   ///< of the measurements that the operator makes
-    std::optional<SnrRange> snr_db = {};    ///< of the same, instead of noise_std
-    Basis basis = {};                       ///< in which x is sparse; the operator measures x
+    /// Of the measurements that the operator makes, and of both parts of complex ones.
+    double noise_std = 0;
+    std::optional<SnrRange> snr_db = {};  ///< of the same, instead of noise_std
+    Basis basis = {};                     ///< in which x is sparse; the operator measures x
     std::uint64_t seed = 1;
     std::string x_name = "x", y_name = "y", basis_name = "its matrix";  ///< in errors
 };

@@ -42,8 +42,8 @@ struct SignalDomain {
     /// How the rows of signals, and of their measurements, are laid out.
     RowLayout signal_rows() const { return {complex, vectors}; }
     RowLayout measurement_rows() const { return {complex || complex_measurements, vectors}; }
-    /// Whether a row is one vector of real numbers, and so are its measurements.
-    bool one_real_vector() const { return !measurement_rows().complex && vectors == 1; }
+    /// Whether a row is one vector of real numbers.
+    bool one_real_vector() const { return !complex && vectors == 1; }
     /// Whether rows of n entries and of m measurements can be laid out so.
     bool fits(std::size_t m, std::size_t n) const {
         return measurement_rows().fits(m) && signal_rows().fits(n);

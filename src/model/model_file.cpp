@@ -129,10 +129,11 @@ void Model::save(const std::filesystem::path& path) const {
     if (psi.rows() > 0)
         tensors.push_back(
             make_tensor<float>("basis", TensorType::f32, {psi.rows(), psi.cols()}, psi.values()));
-    if (!domain.plain() || !domain.one_real_vector())
+    if (!domain.plain() || !domain.one_real_vector() || domain.complex_measurements)
         header[kDomain] = domain_to_json(domain).dump();
-    const bool sites = !spec.entrywise() || op.structure().is_complex() || domain.complex;
-    header["pibinn.format"] = std::to_string(sites ? kFormat : kFormat - 1);
+    const bool own = !spec.entrywise() || op.structure().is_complex() ||
+                     domain.measurement_rows().complex || domain.vectors > 1;
+    header["pibinn.format"] = std::to_string(own ? kFormat : kFormat - 1);
     header["pibinn.version"] = version();
     header["pibinn.network"] = to_json(spec).dump();
     write_safetensors(path, tensors, header);

@@ -1,10 +1,12 @@
 #include <algorithm>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "pibinn/error.hpp"
 #include "pibinn/problem.hpp"
 #include "pibinn/real_problem.hpp"
+#include "problem/array_layout.hpp"
 #include "problem/find_invariance.hpp"
 #include "problem/near_sign.hpp"
 #include "problem/units.hpp"
@@ -78,8 +80,9 @@ Units array_units(const ArrayProblem& arrays, const RowSplit& split) {
 }
 
 /// The problem of numbers divided by `units`, before anything is found out about its signals.
-Problem divided_problem(const ArrayProblem& arrays, const RowSplit& split, const Operator& op,
-                        const Units& units, ThreadPool& pool) {
+Problem divided_problem(const ArrayProblem& arrays, const SignalDomain& domain,
+                        const RowSplit& split, const Operator& op, const Units& units,
+                        ThreadPool& pool) {
     Problem problem;
     problem.op = op;
     problem.noise_std =
@@ -87,6 +90,7 @@ Problem divided_problem(const ArrayProblem& arrays, const RowSplit& split, const
     problem.snr_db = arrays.snr_db;
     problem.given_measurements = measured(arrays);
     problem.own_signals = true;
+    problem.domain = domain;
     problem.domain.basis = arrays.basis;
     problem.train.x = arrays.x.to_float32(0, split.train, units.signal);
     problem.test.x = arrays.x.to_float32(split.train, split.test, units.signal);
@@ -132,6 +136,11 @@ void explain_measurements(Problem& problem, ThreadPool& pool) {
 void judge_signals(Problem& problem, ThreadPool& pool) {
     if (problem.given_measurements) explain_measurements(problem, pool);
     if (!problem.domain.plain()) return;
+    if (!problem.domain.one_real_vector()) {
+        problem.exchangeability =
+            "complex signals, and several vectors per row, are not judged by their exchangeability";
+        return;
+    }
     const FoundInvariance found = find_invariance(problem.train.x);
     problem.invariance = found.invariance;
     problem.exchangeability = found.why;
@@ -162,14 +171,20 @@ Problem Problem::from_arrays(const ArrayProblem& arrays) {
     return from_arrays(arrays, pool);
 }
 
-Problem Problem::from_arrays(const ArrayProblem& arrays, ThreadPool& pool) {
+Problem Problem::from_arrays(const ArrayProblem& given, ThreadPool& pool) {
+    std::optional<LaidOutArrays> own_layout;
+    if (needs_layout(given)) own_layout = lay_out(given);
+    const ArrayProblem& arrays = own_layout ? own_layout->arrays : given;
+    const SignalDomain domain = own_layout ? own_layout->domain : SignalDomain{};
     require_fitting(arrays);
     const RowSplit split = split_rows(arrays);
-    Problem problem = divided_problem(arrays, split, arrays.op, Units{}, pool);
-    warn_of_entries(arrays.op, problem);
+    Problem problem = divided_problem(arrays, domain, split, arrays.op, Units{}, pool);
+    warn_of_entries(given.op, problem);
+    if (own_layout) problem.notes = own_layout->notes;
     if (arrays.x.precise() || arrays.y.precise() || arrays.op.precise()) {
         const Units units = array_units(arrays, split);
-        Problem own = divided_problem(arrays, split, arrays.op.divided(units.column), units, pool);
+        Problem own =
+            divided_problem(arrays, domain, split, arrays.op.divided(units.column), units, pool);
         judge_signals(own, pool);
         adopt_judgement(own, units, problem);
         remember_normalised(problem, std::move(own), units);

@@ -29,6 +29,20 @@ void require_batches(const Structure& s, ConstBatchView x, ConstBatchView y) {
                    "copy the columns into a batch of their own first");
 }
 
+/// The links of a complex m x n matrix whose parts are re(i, j) and im(i, j).
+template <class T, class Re, class Im>
+AlignedBuffer<T> complex_values(std::size_t m, std::size_t n, Re&& re, Im&& im) {
+    const Structure s = Structure::complex(m, n);
+    AlignedBuffer<T> values(s.links());
+    for (std::size_t j = 0; j < n; ++j)
+        for (std::size_t i = 0; i < m; ++i) {
+            values[j * 2 * m + i] = re(i, j);
+            values[j * 2 * m + m + i] = im(i, j);
+        }
+    complete_complex(s, std::span(values));
+    return values;
+}
+
 /// The four places of a complex entry hold its two parts.
 void require_pairs(const Structure& s, std::span<const float> values) {
     const auto place = unpaired_link(s, values);
@@ -147,26 +161,24 @@ Operator Operator::from_complex(MatrixView<const float> re, MatrixView<const flo
         fail_input(fmt::format("a real part of {} x {} and an imaginary part of {} x {}", re.rows,
                                re.cols, im.rows, im.cols),
                    "give both parts of one matrix");
-    const Structure s = Structure::complex(re.rows, re.cols, repeat);
-    const std::size_t m = re.rows, n = re.cols;
-    AlignedBuffer<float> values(s.links());
-    for (std::size_t j = 0; j < n; ++j)
-        for (std::size_t i = 0; i < m; ++i) {
-            values[j * 2 * m + i] = re(i, j);
-            values[j * 2 * m + m + i] = im(i, j);
-        }
-    complete_complex(s, std::span(values));
-    return {s, std::move(values)};
+    return {Structure::complex(re.rows, re.cols, repeat),
+            complex_values<float>(
+                re.rows, re.cols, [&](std::size_t i, std::size_t j) { return re(i, j); },
+                [&](std::size_t i, std::size_t j) { return im(i, j); })};
 }
 
-Operator Operator::from_complex(MatrixView<const std::complex<float>> a, std::size_t repeat) {
-    Matrix<float> re(a.rows, a.cols), im(a.rows, a.cols);
-    for (std::size_t i = 0; i < a.rows; ++i)
-        for (std::size_t j = 0; j < a.cols; ++j) {
-            re(i, j) = a(i, j).real();
-            im(i, j) = a(i, j).imag();
-        }
-    return from_complex(re, im, repeat);
+Operator Operator::from_complex(const UserArray& a, std::size_t repeat) {
+    if (!a.complex()) fail_input("the array holds real numbers", "give a complex matrix");
+    const Structure s = Structure::complex(a.rows(), a.entries(), repeat);
+    return a.visit([&]<class T>(const Matrix<T>& parts) -> Operator {
+        auto values = complex_values<T>(
+            a.rows(), a.entries(), [&](std::size_t i, std::size_t j) { return parts(i, 2 * j); },
+            [&](std::size_t i, std::size_t j) { return parts(i, 2 * j + 1); });
+        if constexpr (std::is_same_v<T, double>)
+            return from_values(s, std::move(values));
+        else
+            return {s, std::move(values)};
+    });
 }
 
 Operator Operator::from_sparse(MatrixView<const float> a) {

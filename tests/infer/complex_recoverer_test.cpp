@@ -37,31 +37,6 @@ Model complex_model(WeightKind weights, std::size_t vectors) {
     return model;
 }
 
-TEST(ComplexOperator, IsTheComplexProduct) {
-    const Matrix<Complex> a = drawn(kComplexM, kComplexN, 1);
-    const Matrix<Complex> x = drawn(kComplexRows, 2 * kComplexN, 2);
-    ThreadPool pool(1);
-    const Operator op = Operator::from_complex(a, 2);
-    const auto y = join_complex(op.apply(split_complex(x, 2), pool), 2);
-    const auto back = join_complex(op.adjoint(split_complex(y, 2), pool), 2);
-    const auto wide = [](Complex v) { return std::complex<double>(v.real(), v.imag()); };
-    for (std::size_t r = 0; r < kComplexRows; ++r)
-        for (std::size_t v = 0; v < 2; ++v) {
-            for (std::size_t i = 0; i < kComplexM; ++i) {
-                std::complex<double> sum = 0;
-                for (std::size_t j = 0; j < kComplexN; ++j)
-                    sum += wide(a(i, j)) * wide(x(r, v * kComplexN + j));
-                EXPECT_LT(std::abs(sum - wide(y(r, v * kComplexM + i))), 1e-5);
-            }
-            for (std::size_t j = 0; j < kComplexN; ++j) {
-                std::complex<double> sum = 0;
-                for (std::size_t i = 0; i < kComplexM; ++i)
-                    sum += std::conj(wide(a(i, j))) * wide(y(r, v * kComplexM + i));
-                EXPECT_LT(std::abs(sum - wide(back(r, v * kComplexN + j))), 1e-4);
-            }
-        }
-}
-
 TEST(ComplexRecoverer, TakesAndGivesStdComplexAsTheReferenceDoes) {
     ThreadPool pool(2);
     for (const WeightKind kind : {WeightKind::one_bit, WeightKind::ternary, WeightKind::real})
