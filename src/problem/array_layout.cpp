@@ -54,12 +54,10 @@ Operator real_part(const Operator& op) {
 }
 
 bool has_imaginary_part(const Operator& op) {
-    if (!op.structure().is_complex()) return false;
     bool found = false;
-    ComplexPlaces(op.structure())
-        .for_each([&](std::size_t, std::size_t im, std::size_t, std::size_t) {
-            found = found || op.values()[im] != 0;
-        });
+    for_each_pair(op.structure(), [&](std::size_t first, std::size_t, float sign) {
+        found = found || (sign < 0 && op.values()[first] != 0);
+    });
     return found;
 }
 
