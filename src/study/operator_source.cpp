@@ -15,8 +15,13 @@ namespace {
 
 using Shapes = std::vector<std::pair<std::size_t, std::size_t>>;
 
-UserArray read_matrix(const std::string& file) {
-    UserArray a = read_user_array(file);
+/// How the numbers of a file are read: training takes all digits, solvers work in float32.
+using MatrixReader = UserArray (*)(const std::string& file);
+
+UserArray read_float32(const std::string& file) { return read_array(file); }
+
+UserArray read_matrix(const std::string& file, MatrixReader read = read_user_array) {
+    UserArray a = read(file);
     if (a.size() == 0)
         fail_input(fmt::format("operator '{}' is empty ({} x {})", file, a.rows(), a.cols()),
                    "give an m x n matrix");
@@ -86,13 +91,12 @@ Operator join_blocks(const std::vector<std::string>& files) {
     return joined(Structure::blocks(shapes), blocks);
 }
 
-}  // namespace
-
-Operator load_operator(const std::string& file, StructureKind structure, std::size_t repeat) {
+Operator read_operator(const std::string& file, StructureKind structure, std::size_t repeat,
+                       MatrixReader read) {
     if (structure == StructureKind::mask)
         if (const auto sparse = read_sparse_array(file))
             return named(file, [&] { return Operator::from_sparse(*sparse); });
-    const UserArray a = read_matrix(file);
+    const UserArray a = read_matrix(file, read);
     switch (structure) {
         case StructureKind::dense:
             return all_entries(a);
@@ -113,12 +117,18 @@ Operator load_operator(const std::string& file, StructureKind structure, std::si
                  [&] { return a.visit([](const auto& m) { return Operator::from_sparse(m); }); });
 }
 
+}  // namespace
+
+Operator load_operator(const std::string& file, StructureKind structure, std::size_t repeat) {
+    return read_operator(file, structure, repeat, read_float32);
+}
+
 Operator load_operator(const ProblemConfig& problem) {
     if (!problem.block_files.empty()) return join_blocks(problem.block_files);
     const std::string& file = problem.operator_file;
     if (!problem.spec.blocks.empty())
         return blocks_of(file, read_matrix(file), problem.spec.blocks);
-    return load_operator(file, problem.spec.structure, problem.spec.repeat);
+    return read_operator(file, problem.spec.structure, problem.spec.repeat, read_user_array);
 }
 
 Matrix<float> operator_matrix(const Operator& op) {

@@ -12,8 +12,8 @@ namespace pibinn::study {
 /// the whole matrix with `repeat` equal blocks on its diagonal, `mask` takes its non-zero entries.
 Operator load_operator(const std::string& file, StructureKind structure, std::size_t repeat);
 
-/// The operator of the files that a configuration names: also blocks of given sizes, and blocks
-/// that are a file each.
+/// The operator of the files that a configuration names, with all digits: also blocks of given
+/// sizes, and blocks that are a file each.
 Operator load_operator(const ProblemConfig& problem);
 
 /// The matrix that load_operator reads back: one repetition of the operator, zeros included.
