@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "algebra/complex_links.hpp"
 #include "pibinn/error.hpp"
 
 namespace pibinn {
@@ -54,12 +53,10 @@ Operator real_part(const Operator& op) {
 }
 
 bool has_imaginary_part(const Operator& op) {
-    if (!op.structure().is_complex()) return false;
     bool found = false;
-    ComplexPlaces(op.structure())
-        .for_each([&](std::size_t, std::size_t im, std::size_t, std::size_t) {
-            found = found || op.values()[im] != 0;
-        });
+    for_each_pair(op.structure(), [&](std::size_t first, std::size_t, float sign) {
+        found = found || (sign < 0 && op.values()[first] != 0);  // stands as -Im, too
+    });
     return found;
 }
 
@@ -97,6 +94,8 @@ void require_entries(const UserArray& rows, std::size_t each, const ArrayProblem
                            rows.rows(), rows.entries()),
                arrays.vectors > 1 && rows.entries() % arrays.vectors != 0
                    ? "all vectors of a row have one length: choose another ArrayProblem::vectors"
+               : rows.rows() == expected
+                   ? "the array looks transposed: save array.T, one signal per row"
                    : "every row must fit the operator");
 }
 

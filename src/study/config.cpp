@@ -63,14 +63,16 @@ struct ProblemReader {
     bool has_sizes = false;
     bool has_structure = false;
     double ratio = 0;
+    std::optional<Value> pairs;  ///< problem.complex = true
 
     std::vector<ConfigKey> keys();
     void settle();
+    void require_text() const;
 };
 
 std::vector<ConfigKey> ProblemReader::keys() {
     SyntheticSpec& spec = problem.spec;
-    constexpr KeyKinds drawn{true, true, false, false};
+    constexpr KeyKinds drawn{true, true, false, false}, own{false, true, false, false};
     std::vector<ConfigKey> keys{
         {"kind", "\"synthetic\"", "",
          "where signals come from: \"synthetic\" (drawn), \"arrays\" (your own A and x), "
@@ -143,12 +145,35 @@ std::vector<ConfigKey> ProblemReader::keys() {
          {true, true, false, true}},
         {"y", "", "\"y.npy\"", "array file of their measurements; otherwise the operator measures",
          [&](const Value& v) { problem.y_file = v.path(); }, drawn},
+        {"complex", "", "true",
+         "of .csv files: every two columns are one complex number, real part and imaginary part; "
+         "other formats say it themselves",
+         [&](const Value& v) {
+             problem.text = v.flag() ? Numbers::complex : Numbers::real;
+             if (v.flag()) pairs = v;
+         },
+         own},
+        {"vectors", "", "4",
+         "vectors per row of x, one after the other, which all go through the operator and share "
+         "their support (antennas, channels); 1 by default",
+         [&](const Value& v) { problem.vectors = v.whole(1, kLargestSide); }, own},
         {"path", "", "\"folder\"",
          "a folder that holds A.npy, x.npy and perhaps y.npy, or photos, or recorded segments",
          [&](const Value& v) { problem.real.path = v.path(); }},
     };
     for (ConfigKey& key : real_keys(problem.real)) keys.push_back(std::move(key));
     return keys;
+}
+
+/// Refuses to say of files what they say themselves.
+void ProblemReader::require_text() const {
+    const auto is_text = [](const std::string& file) { return file.ends_with(".csv"); };
+    const std::vector<std::string> files{problem.operator_file, problem.x_file, problem.y_file};
+    if (pairs && std::none_of(files.begin(), files.end(), is_text))
+        pairs->fail(
+            "none of the arrays is a .csv file, and other formats say themselves whether "
+            "numbers are complex",
+            "remove it");
 }
 
 void ProblemReader::settle() {
@@ -173,6 +198,7 @@ void ProblemReader::settle() {
     if (problem.x_file.empty())
         fail_usage("a problem of arrays needs signals",
                    "set problem.x = \"x.npy\", or problem.path to a folder that holds it");
+    require_text();
 }
 
 ProblemConfig read_problem(const ConfigDocument& document) {
@@ -330,6 +356,7 @@ ProblemTraits traits_of(const ProblemConfig& problem) {
             problem.spec.prior.support.empty() ? Invariance::shifts : Invariance::signs;
     traits.given_measurements = arrays && !problem.y_file.empty();
     traits.own_signals = arrays;
+    traits.complex = arrays && problem.vectors > 1;
     traits.drawn = synthetic;
     traits.disturbed = problem.spec.snr_db ? true
                        : synthetic || arrays
