@@ -22,11 +22,5 @@ using SignalPrior = std::variant<SparsePrior, BeamspacePrior, AccessPrior, Spect
 /// number of rows or threads.
 Batch draw_signals(const SignalPrior& prior, std::size_t count, std::size_t n, std::uint64_t seed,
                    Purpose purpose, ThreadPool& pool, std::uint64_t first = 0);
-/// The same without naming the prior: draw_signals({.density = 0.05}, ...).
-inline Batch draw_signals(const SparsePrior& prior, std::size_t count, std::size_t n,
-                          std::uint64_t seed, Purpose purpose, ThreadPool& pool,
-                          std::uint64_t first = 0) {
-    return draw_signals(SignalPrior(prior), count, n, seed, purpose, pool, first);
-}
 
 }  // namespace pibinn

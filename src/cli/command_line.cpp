@@ -112,7 +112,9 @@ void CommandLine::optional(const std::string& name, T& value, const std::string&
     if constexpr (std::is_same_v<T, double> || std::is_same_v<T, std::optional<double>>)
         option->check(check_number);
     if constexpr (std::is_same_v<T, std::string>) note_place(name, value, type);
-    if constexpr (std::is_same_v<T, std::vector<std::string>>) option->allow_extra_args(false);
+    // Words by their place are as many as there are.
+    if constexpr (std::is_same_v<T, std::vector<std::string>>)
+        option->allow_extra_args(!name.starts_with("-"));
 }
 
 template void CommandLine::optional(const std::string&, std::string&, const std::string&,

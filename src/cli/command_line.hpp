@@ -23,7 +23,8 @@ public:
     void required(const std::string& name, std::string& value, const std::string& what,
                   const std::string& type = "FILE");
     /// Of std::string, std::size_t, double, std::optional of either number, or a list of strings,
-    /// which collects one word per use. `group` is a heading of its own in the help.
+    /// which collects one word per use, or
+    /// all words by their place. `group` is a heading of its own in the help.
     template <class T>
     void optional(const std::string& name, T& value, const std::string& what,
                   const std::string& type, const std::string& group = {});

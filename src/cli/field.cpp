@@ -1,7 +1,5 @@
-#include <chrono>
 #include <filesystem>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -16,12 +14,7 @@ namespace pibinn::cli {
 
 namespace {
 
-std::string today() {
-    const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-    return fmt::format("{:%Y-%m-%d}", fmt::gmtime(now));
-}
-
-std::string command_of(const FieldStudy& study) {
+std::string field_command(const FieldStudy& study) {
     std::string words = "pibinn field";
     if (study.quick) words += " --quick";
     if (!study.networks.empty()) words += " --networks " + study.networks;
@@ -58,7 +51,7 @@ void run_field(const Arguments& arguments) {
     study.folder = out;
     study.machine = machine_text();
     study.date = today();
-    study.command = command_of(study);
+    study.command = field_command(study);
     ThreadPool pool(line.threads());
     const Interrupt interrupt;
     const FieldResult result = study::run_field(study, console.listener(interrupt), pool);

@@ -1,10 +1,18 @@
 #include "cli/options.hpp"
 
+#include <chrono>
+
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "study/config_document.hpp"
 
 namespace pibinn::cli {
+
+std::string today() {
+    const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+    return fmt::format("{:%Y-%m-%d}", fmt::gmtime(now));
+}
 
 std::vector<std::string> inputs_of(const Config& config) {
     std::vector<std::string> inputs = config.problem.files();

@@ -18,6 +18,9 @@ namespace pibinn::cli {
 // The verbs speak of configurations, runs and comparisons all the time.
 using namespace study;
 
+/// The date, as 2026-11-18.
+std::string today();
+
 /// [CONFIG.toml] [--set key=value]... [--seed N], of the verbs that work on a configuration.
 class ConfigOptions {
 public:

@@ -27,6 +27,8 @@ std::span<const Verb> all_verbs();
     X(init, "init", "make the untrained network of a configuration")                     \
     X(train, "train", "train the network of a configuration")                            \
     X(compare, "compare", "train several weight kinds and structures, side by side")     \
+    X(study, "study", "train every combination of values of a grid")                     \
+    X(reproduce, "reproduce", "make the tables, figures and claims of the paper again")  \
     X(field, "field", "run the benchmark of the literature on sparse recovery")          \
     X(eval, "eval", "measure how well a model recovers known signals")                   \
     X(recover, "recover", "recover signals from measurements with a model")              \

@@ -33,6 +33,14 @@ std::string base64(std::string_view bytes) {
     return text;
 }
 
+/// Sentences wrap, where names and numbers do not.
+bool holds_prose(const Table& table, std::size_t column) {
+    constexpr std::size_t name = 44;  // letters of the longest
+    return std::any_of(table.rows.begin(), table.rows.end(), [&](const Table::Row& row) {
+        return column < row.cells.size() && row.cells[column].size() > name;
+    });
+}
+
 }  // namespace
 
 std::string escape_html(std::string_view text) {
@@ -97,7 +105,10 @@ void Page::key_figures(std::span<const KeyFigure> figures) {
 
 void Page::table(const Table& table) {
     const auto open = [&](std::string_view tag, std::size_t column) {
-        return fmt::format("<{}{}>", tag, table.columns[column].number ? " class=\"number\"" : "");
+        return fmt::format("<{}{}>", tag,
+                           table.columns[column].number ? " class=\"number\""
+                           : holds_prose(table, column) ? " class=\"prose\""
+                                                        : "");
     };
     body_ += "<div class=\"wide\"><table>\n<thead><tr>";
     for (std::size_t c = 0; c < table.columns.size(); ++c)

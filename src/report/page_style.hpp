@@ -83,6 +83,7 @@ th {
   vertical-align: bottom; line-height: 1.3;
 }
 tbody tr { border-top: 1px solid var(--line); }
+.prose { white-space: normal; min-width: 190px; }
 .number { text-align: right; font-variant-numeric: tabular-nums; }
 .highlight { background: var(--tint); font-weight: 650; }
 pre {

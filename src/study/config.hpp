@@ -10,18 +10,17 @@
 #include "pibinn/complex_rows.hpp"
 #include "pibinn/network_spec.hpp"
 #include "pibinn/synthetic_problem.hpp"
+#include "study/config_radio.hpp"
 #include "study/config_real.hpp"
+#include "study/problem_kind.hpp"
 
 namespace pibinn::study {
-
-enum class ProblemKind { synthetic, arrays, images, signals };
-
-std::string_view to_string(ProblemKind kind);
 
 /// The section [problem] of a configuration.
 struct ProblemConfig {
     ProblemKind kind = ProblemKind::synthetic;
-    /// What a synthetic problem is made of. `arrays` uses the structure, repeat and noise of it.
+    /// What a synthetic problem is made of. `arrays` uses the structure, repeat and noise of it,
+    /// and the others their sizes, sets and noise.
     SyntheticSpec spec;
     std::string operator_file;              ///< empty: drawn from the ensemble
     std::vector<std::string> block_files;   ///< instead of one file: the blocks of the diagonal
@@ -31,7 +30,8 @@ struct ProblemConfig {
     std::size_t vectors = 1;                ///< per row of x, of `arrays`
     std::optional<std::size_t> train_rows;  ///< what was not said follows the rows there are
     std::optional<std::size_t> test_rows;
-    RealConfig real;  ///< of `images` and `signals`, and the basis of `arrays`
+    RealConfig real;    ///< of `images` and `signals`, and the basis of `arrays`
+    RadioConfig radio;  ///< of `beamspace`, `access` and `fourier`
 
     /// The array files that it names.
     std::vector<std::string> files() const;

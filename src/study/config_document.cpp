@@ -16,25 +16,8 @@ namespace {
 constexpr std::array<std::string_view, 3> kSections{"problem", "model", "train"};
 constexpr std::string_view kSet = "--set ";
 
-/// "file.toml:3", or the flag that set the value.
-std::string place_of(const toml::source_region& source) {
-    const std::string path = source.path ? *source.path : "configuration";
-    if (path.starts_with(kSet)) return path;
-    return fmt::format("{}:{}", path, source.begin.line);
-}
-
 // A configuration needs 4: [[train.stage]] and lists of lists.
 constexpr std::size_t kDeepest = 16;
-
-toml::table parse(const std::string& text, const std::string& where) {
-    require_depth(text, TextSyntax::toml, kDeepest, where + ": the configuration");
-    try {
-        return toml::parse(text, where);
-    } catch (const toml::parse_error& error) {
-        fail_input(fmt::format("{}: {}", place_of(error.source()), error.description()),
-                   "a line of a configuration reads key = value, strings in quotes");
-    }
-}
 
 toml::table parse_set(const std::string& set) {
     const std::size_t equals = set.find('=');
@@ -52,7 +35,7 @@ toml::table parse_set(const std::string& set) {
         std::string quoted;
         for (const char c : value)
             quoted += (c == '"' || c == '\\' ? "\\" : "") + std::string(1, c);
-        return parse(key + " = \"" + quoted + "\"", where);
+        return parse_configuration(key + " = \"" + quoted + "\"", where);
     }
 }
 
@@ -74,6 +57,22 @@ void require_known(std::string_view section, const toml::table& table,
 }
 
 }  // namespace
+
+std::string place_of(const toml::source_region& source) {
+    const std::string path = source.path ? *source.path : "configuration";
+    if (path.starts_with(kSet)) return path;
+    return fmt::format("{}:{}", path, source.begin.line);
+}
+
+toml::table parse_configuration(const std::string& text, const std::string& where) {
+    require_depth(text, TextSyntax::toml, kDeepest, where + ": the configuration");
+    try {
+        return toml::parse(text, where);
+    } catch (const toml::parse_error& error) {
+        fail_input(fmt::format("{}: {}", place_of(error.source()), error.description()),
+                   "a line of a configuration reads key = value, strings in quotes");
+    }
+}
 
 void ConfigValue::fail(const std::string& what, const std::string& hint) const {
     fail_usage(fmt::format("{}: '{}': {}", place_of(node_->source()), key_, what), hint);
@@ -149,8 +148,10 @@ std::vector<std::vector<std::uint64_t>> ConfigValue::lists(std::uint64_t least,
     return values;
 }
 
-ConfigDocument::ConfigDocument(const std::string& file, std::span<const std::string> sets) {
-    if (!file.empty()) layers_.push_back(parse(read_file(file), file));
+ConfigDocument::ConfigDocument(const std::string& file, std::span<const std::string> sets,
+                               std::string_view beside) {
+    if (!file.empty()) layers_.push_back(parse_configuration(read_file(file), file));
+    if (!file.empty() && !beside.empty()) layers_.back().erase(beside);
     for (const std::string& set : sets) layers_.push_back(parse_set(set));
 }
 

@@ -12,6 +12,7 @@
 #include <toml++/toml.h>
 
 #include "pibinn/error.hpp"
+#include "study/problem_kind.hpp"
 
 namespace pibinn::study {
 
@@ -57,12 +58,6 @@ private:
     const toml::node* node_;
 };
 
-/// The kinds of problem that look at a key.
-struct KeyKinds {
-    bool synthetic = true, arrays = true, images = true, signals = true;
-    bool operator==(const KeyKinds&) const = default;
-};
-
 /// A key that a section may hold, what it means, and what is done with its value.
 struct ConfigKey {
     std::string_view name;
@@ -77,8 +72,10 @@ struct ConfigKey {
 /// nobody knows is an error and never a silent default.
 class ConfigDocument {
 public:
-    /// `file` may be empty. A set value is TOML; a bare word is taken as a string.
-    ConfigDocument(const std::string& file, std::span<const std::string> sets);
+    /// `file` may be empty. A set value is TOML; a bare word is taken as a string. `beside` names a
+    /// section of the file that somebody else reads.
+    ConfigDocument(const std::string& file, std::span<const std::string> sets,
+                   std::string_view beside = {});
 
     /// Calls set() of every key that is present, in the order of the list. The section "" holds the
     /// keys that stand before all sections.
@@ -95,6 +92,11 @@ private:
 
     std::vector<toml::table> layers_;  ///< the file, then each set value: the last one wins
 };
+
+/// The table of a TOML text; a mistake is an input error that names `where` and the line.
+toml::table parse_configuration(const std::string& text, const std::string& where);
+/// "file.toml:3", or the flag that set the value.
+std::string place_of(const toml::source_region& source);
 
 /// Reads the keys of one table, such as an element of an array of tables.
 void read_table(const std::string& prefix, const toml::table& table,

@@ -45,22 +45,22 @@ Problem load_arrays(const ProblemConfig& source, std::uint64_t seed, ThreadPool&
     return Problem::from_arrays(arrays, pool);
 }
 
-Problem draw_problem(const SyntheticSpec& spec, const Config& config, ThreadPool& pool) {
+Problem draw_synthetic(const Config& config, ThreadPool& pool) {
     const ProblemConfig& source = config.problem;
     if (source.operator_file.empty() && source.block_files.empty())
-        return make_synthetic(spec, config.seed, pool);
-    return make_synthetic(spec, load_real_operator(source), config.seed, pool);
+        return make_synthetic(source.spec, config.seed, pool);
+    return make_synthetic(source.spec, load_real_operator(source), config.seed, pool);
 }
 
 }  // namespace
 
 Problem problem_without_signals(const Config& config, ThreadPool& pool) {
     const ProblemConfig& source = config.problem;
-    if (source.kind != ProblemKind::synthetic) return make_problem(config, pool);
-    SyntheticSpec no_signals = source.spec;
-    no_signals.train = 0;
-    no_signals.test = 0;
-    return draw_problem(no_signals, config, pool);
+    if (!traits_of(source).drawn) return make_problem(config, pool);
+    Config no_signals = config;
+    no_signals.problem.spec.train = 0;
+    no_signals.problem.spec.test = 0;
+    return make_problem(no_signals, pool);
 }
 
 void require_memory(const Config& config, const Structure& physics) {
@@ -103,10 +103,23 @@ Model untrained_model(const Config& config, const Problem& problem, double theta
 
 Problem make_problem(const Config& config, ThreadPool& pool) {
     const ProblemConfig& source = config.problem;
-    if (source.kind == ProblemKind::synthetic) return draw_problem(source.spec, config, pool);
-    if (source.kind == ProblemKind::arrays) return load_arrays(source, config.seed, pool);
-    return source.kind == ProblemKind::images ? load_images(config, pool)
-                                              : load_signals(config, pool);
+    switch (source.kind) {
+        case ProblemKind::synthetic:
+            return draw_synthetic(config, pool);
+        case ProblemKind::arrays:
+            return load_arrays(source, config.seed, pool);
+        case ProblemKind::images:
+            return load_images(config, pool);
+        case ProblemKind::signals:
+            return load_signals(config, pool);
+        case ProblemKind::beamspace:
+            return make_beamspace(beamspace_spec(source), config.seed, pool);
+        case ProblemKind::access:
+            return make_access(access_spec(source), config.seed, pool);
+        case ProblemKind::fourier:
+            break;
+    }
+    return make_fourier(fourier_spec(source), config.seed, pool);
 }
 
 }  // namespace pibinn::study

@@ -12,6 +12,7 @@
 #include "pibinn/error.hpp"
 #include "pibinn/sparsity.hpp"
 #include "pibinn/version.hpp"
+#include "study/cells.hpp"
 #include "study/comparison.hpp"
 #include "study/config_document.hpp"
 #include "study/model_json.hpp"
@@ -165,19 +166,34 @@ SchemeRow make_row(const Scheme& scheme, const std::vector<SeedRun>& seeds,
 std::vector<SchemeRow> train_all(const std::vector<SchemeCandidate>& candidates,
                                  const SeedProblems& problems, const References& references,
                                  const ProgressSink& listener, ThreadPool& pool) {
-    std::uint64_t total = 0;
-    for (const SchemeCandidate& c : candidates)
-        total += c.work * c.run.train.seeds * c.run.train.recipe.epochs();
-    TrainingProgress progress(listener, total);
-    progress.note(short_notes(*problems.front()));
-    std::vector<SchemeRow> rows;
+    std::vector<Cell> cells;
+    std::vector<std::vector<SeedRun>> trained;
     for (const SchemeCandidate& c : candidates) {
-        const std::vector<SeedRun> seeds = train_seeds(c.run, problems, progress, c.work, pool);
-        if (!all_finished(seeds)) break;
+        trained.emplace_back(c.run.train.seeds);
+        for (std::size_t i = 0; i < c.run.train.seeds; ++i) {
+            trained.back()[i].result.finished = false;
+            cells.push_back({&c.run, i, c.work});
+        }
+    }
+    const std::size_t seeds = problems.size();
+    TrainingProgress progress(listener, total_work(cells));
+    progress.note(short_notes(*problems.front()));
+    run_cells(
+        cells, [&](std::size_t i) { return problems[i % seeds]; },
+        [&](std::size_t i, SeedRun seed) {
+            keep_seed(*cells[i].run, cells[i].index, seed, pool);
+            trained[i / seeds][i % seeds] = std::move(seed);
+        },
+        progress, pool);
+    // Times are taken now that no training takes the cores away.
+    std::vector<SchemeRow> rows;
+    for (std::size_t c = 0; c < candidates.size(); ++c) {
+        if (!all_finished(trained[c])) continue;
+        const SchemeCandidate& candidate = candidates[c];
         Comparison comparison = references.first;
-        comparison.add_trained(c.scheme.folder(), seeds.front().result);
-        write_results(c.run, seeds, comparison, pool);
-        rows.push_back(make_row(c.scheme, seeds, comparison.rows().back().time));
+        comparison.add_trained(candidate.scheme.folder(), trained[c].front().result);
+        write_results(candidate.run, trained[c], comparison, pool);
+        rows.push_back(make_row(candidate.scheme, trained[c], comparison.rows().back().time));
     }
     return rows;
 }
@@ -255,7 +271,7 @@ SchemeResult compare_schemes(const SchemeStudy& study, const Config& config,
                              ThreadPool& pool) {
     SeedProblems problems;
     Structure physics;
-    if (config.problem.kind == ProblemKind::synthetic) {
+    if (traits_of(config.problem).drawn) {
         // Signals are drawn once it is known that all networks fit the memory.
         physics = problem_without_signals(config, pool).op.structure();
     } else {

@@ -33,9 +33,9 @@ struct SchemeResult {
     std::size_t seeds = 1;
 };
 
-/// Trains the schemes one after the other, the seeds of each side by side, and writes compare.json,
-/// compare.csv, report.html and a run folder per scheme. A scheme that an earlier start has
-/// finished goes on from its last checkpoint, where nothing is left to train.
+/// Trains all seeds of all schemes side by side, and writes compare.json, compare.csv, report.html
+/// and a run folder per scheme. A scheme that an earlier start has finished goes on from its last
+/// checkpoint, where nothing is left to train.
 SchemeResult compare_schemes(const SchemeStudy& study, const Config& config,
                              const ConfigDocument& document, const ProgressSink& progress,
                              ThreadPool& pool);

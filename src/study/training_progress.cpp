@@ -39,4 +39,9 @@ bool TrainingProgress::stopped() const {
     return stopped_;
 }
 
+void TrainingProgress::stop() {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+}
+
 }  // namespace pibinn::study

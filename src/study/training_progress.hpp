@@ -27,6 +27,7 @@ public:
     std::uint64_t done() const;
     std::uint64_t total() const { return total_; }
     bool stopped() const;
+    void stop();  ///< as if the listener had asked for it
 
 private:
     struct Share {

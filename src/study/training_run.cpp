@@ -1,7 +1,6 @@
 #include "study/training_run.hpp"
 
 #include <algorithm>
-#include <optional>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -9,8 +8,10 @@
 #include "core/numbers.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/version.hpp"
+#include "study/cells.hpp"
 #include "study/model_json.hpp"
 #include "study/problem_source.hpp"
+#include "study/radio_words.hpp"
 #include "study/real_source.hpp"
 #include "study/run_folder.hpp"
 
@@ -49,6 +50,7 @@ ordered_json problem_json(const TrainingRun& run, const Problem& problem) {
         {"train", problem.train.x.rows()}, {"test", problem.test.x.rows()},
         {"noise_std", problem.noise_std},  {"data", data_fingerprint(problem)}};
     if (config.kind == ProblemKind::synthetic) json["density"] = config.spec.prior.density;
+    if (is_radio(config.kind)) add_radio(json, config);
     const Structure& s = problem.op.structure();
     if (s.kind() == StructureKind::mask) json["mask_density"] = link_density(s);
     if (!problem.domain.plain()) add_domain(json, problem.domain);
@@ -139,32 +141,26 @@ std::vector<SeedRun> train_seeds(const TrainingRun& run, const SeedProblems& pro
                                  TrainingProgress& progress, std::uint64_t work, ThreadPool& pool) {
     ensure(problems.size() == run.train.seeds, "one problem per seed");
     std::vector<SeedRun> seeds(run.train.seeds);
-    pool.run(seeds.size(), [&](std::size_t i) {
-        SeedRun& seed = seeds[i];
-        seed.seed = run.config.seed + i;
-        seed.problem = problems[i];
-        seed.result.finished = false;
-        if (progress.stopped()) return;
-        const Problem& physics = *seed.problem;
-        // A network that ignores the structure is trained on the same matrix as a dense problem.
-        std::optional<Problem> dense;
-        require_memory(run.config, physics.op.structure());
-        if (run.config.dense_network) dense = without_structure(physics);
-        TrainJob job;
-        job.problem = dense ? &*dense : &physics;
-        job.spec = fit_network(physics, run.config.model, run.config.own_groups);
-        job.recipe = fitted_recipe(run.train, job.spec, physics);
-        job.seed = seed.seed;
-        job.device = run.device;
-        job.folder = seed_folder(run, i);
-        job.resume = run.resume;
-        job.checkpoint_seconds = run.train.checkpoint_seconds;
-        seed.result = train(job, pool, progress.sink(work, run.label));
-        if (seed.result.finished && seed.result.guarantee) certify_seed(seed, pool);
-        if (seed.result.finished && seeds.size() > 1)
-            seed.result.model.save(job.folder / "model.safetensors");
-    });
+    std::vector<Cell> cells;
+    for (std::size_t i = 0; i < seeds.size(); ++i) {
+        seeds[i].seed = run.config.seed + i;
+        seeds[i].problem = problems[i];
+        seeds[i].result.finished = false;
+        cells.push_back({&run, i, work});
+    }
+    run_cells(
+        cells, [&](std::size_t i) { return problems[i]; },
+        [&](std::size_t i, SeedRun seed) {
+            keep_seed(run, i, seed, pool);
+            seeds[i] = std::move(seed);
+        },
+        progress, pool);
     return seeds;
+}
+
+void keep_seed(const TrainingRun& run, std::size_t index, SeedRun& seed, ThreadPool& pool) {
+    if (seed.result.guarantee) certify_seed(seed, pool);
+    if (run.train.seeds > 1) seed.result.model.save(seed_folder(run, index) / "model.safetensors");
 }
 
 TrainedRun run_training(const TrainingRun& run, const ProgressSink& listener, ThreadPool& pool) {

@@ -50,6 +50,10 @@ struct SeedRun {
 std::vector<SeedRun> train_seeds(const TrainingRun& run, const SeedProblems& problems,
                                  TrainingProgress& progress, std::uint64_t work, ThreadPool& pool);
 
+/// Certifies a finished seed that was trained with a guarantee, and saves the model of one of
+/// several seeds.
+void keep_seed(const TrainingRun& run, std::size_t index, SeedRun& seed, ThreadPool& pool);
+
 /// All seeds of a run, and how far they came.
 struct TrainedRun {
     std::vector<SeedRun> seeds;

@@ -174,13 +174,13 @@ def test_a_comparison_does_not_lose_a_finished_scheme(tmp_path):
 def test_told_to_stop_it_keeps_what_is_finished_and_says_how_to_go_on(tmp_path):
     long = ["compare", *TINY, *REPEATED, *TWO, *sets(
         "train.checkpoint_seconds=0", "train.stage.pretrain.epochs=30",
-        "train.stage.joint.epochs=60", "train.stage.stage2.epochs=10")]
+        "train.stage.joint.epochs=60", "train.stage.stage2.epochs=10"), "--threads", "1"]
     succeed(*long, "--out", "whole", cwd=tmp_path)
     program = subprocess.Popen([str(PROGRAM), *long, "--out", "run"], cwd=tmp_path, text=True,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
-        # The second scheme has begun: the first one is complete.
-        while not (tmp_path / "run/ternary-repeated/history.csv").exists() \
+        # The longest are first. The second has begun: the first is complete.
+        while not (tmp_path / "run/ternary-dense/history.csv").exists() \
                 and program.poll() is None:
             time.sleep(0.001)
         program.send_signal(signal.SIGINT)
@@ -190,10 +190,10 @@ def test_told_to_stop_it_keeps_what_is_finished_and_says_how_to_go_on(tmp_path):
         program.kill()
     assert (program.returncode, text) == (1, "")
     assert "stopped after 1 of 4 schemes" in line and line.count("\n") == 1
-    assert (tmp_path / "run/one-bit-repeated/summary.json").exists()
+    assert (tmp_path / "run/one-bit-dense/summary.json").exists()
     assert not (tmp_path / "run/compare.json").exists()
-    assert not (tmp_path / "run/one-bit-dense").exists()
-    finished = contents(tmp_path / "run/one-bit-repeated")
+    assert not (tmp_path / "run/one-bit-repeated").exists()
+    finished = contents(tmp_path / "run/one-bit-dense")
     _, mark, command = line.partition("go on with: pibinn ")
     assert mark
     succeed(*shlex.split(command), cwd=tmp_path)
@@ -201,7 +201,7 @@ def test_told_to_stop_it_keeps_what_is_finished_and_says_how_to_go_on(tmp_path):
     kept = [name for name in whole if name.endswith(("model.safetensors", "history.csv"))]
     assert len(kept) == 8 and all(whole[name] == run[name] for name in kept)
     for name in ("model.safetensors", "history.csv", "checkpoint.safetensors"):
-        assert run[f"one-bit-repeated/{name}"] == finished[name]
+        assert run[f"one-bit-dense/{name}"] == finished[name]
 
 
 @pytest.mark.parametrize("options, words", [

@@ -28,6 +28,8 @@ document.getElementById("f").onload = function () {
   const said = {
     page: root.scrollWidth, screen: root.clientWidth, letters: Math.min(...letters), texts: letters.length,
     wider: [...page.querySelectorAll(".wide")].filter(e => e.scrollWidth > e.clientWidth).length,
+    pictures: [...page.querySelectorAll("figure")].filter(f => [...f.querySelectorAll("svg, img")].some(shown)).length,
+    figures: page.querySelectorAll("figure").length,
     headings: [...page.querySelectorAll("th")].filter(e => e.textContent.trim() === "").length};
   document.body.dataset.said = JSON.stringify(said);
 };
@@ -56,16 +58,18 @@ def pages(tmp_path_factory):
     succeed("compare", *TINY, *SHORT, *sets("problem.structure=repeated", "problem.repeat=4"), "--out",
             folder / "compare")
     succeed("field", "--quick", "--out", folder / "field")
+    succeed("reproduce", "table1", "delta-hard", "overlap", "--quick", "--out", folder / "reproduce")
     return {kind: folder / kind / ("field.html" if kind == "field" else "report.html")
-            for kind in ("train", "compare", "field")}
+            for kind in ("train", "compare", "field", "reproduce")}
 
 
-@pytest.mark.parametrize("kind", ["train", "compare", "field"])
+@pytest.mark.parametrize("kind", ["train", "compare", "field", "reproduce"])
 @pytest.mark.parametrize("width", [390, 820, 1200])
 def test_a_page_fits_its_screen_and_can_be_read(kind, width, pages, tmp_path):
     said = look(pages[kind], width, tmp_path)
     assert said["page"] <= said["screen"] <= width
     assert said["texts"] > 10 and said["letters"] >= 11
     assert said["headings"] == 0
+    assert said["pictures"] == said["figures"] > 0
     if width == 390:
         assert said["wider"] > 0  # otherwise no table was wide enough to test that it scrolls by itself

@@ -8,7 +8,8 @@ import pytest
 
 from conftest import load, run, succeed, tree
 
-VERBS = ["demo", "sample", "init", "train", "field", "eval", "recover", "solve", "inspect", "export"]
+VERBS = ["demo", "sample", "init", "train", "study", "reproduce", "field", "eval", "recover", "solve", "inspect",
+         "export"]
 
 
 def soft(z, theta):

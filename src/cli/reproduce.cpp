@@ -1,0 +1,68 @@
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/console.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/options.hpp"
+#include "core/machine.hpp"
+#include "pibinn/error.hpp"
+#include "study/reproduction.hpp"
+
+namespace pibinn::cli {
+
+namespace {
+
+std::string command_of(const ReproductionRequest& request) {
+    std::string words = "pibinn reproduce";
+    for (const std::string& id : request.ids) words += " " + shell_word(id);
+    if (request.seeds > 0) words += fmt::format(" --seeds {}", request.seeds);
+    if (request.quick) words += " --quick";
+    if (!request.images.empty()) words += " --images " + shell_word(request.images);
+    if (!request.eeg.empty()) words += " --eeg " + shell_word(request.eeg);
+    return words;
+}
+
+}  // namespace
+
+void run_reproduce(const Arguments& arguments) {
+    CommandLine line("reproduce",
+                     "Makes the tables, figures and claims of the paper again, beside the "
+                     "published values: results.md, report.html, a Markdown and a CSV table per "
+                     "experiment, SVG figures, and a folder per training. Rows without their data "
+                     "are marked. Ctrl-C saves, and the same command goes on.",
+                     "pibinn reproduce table1 scale --seeds 3 --out paper");
+    ReproductionRequest request;
+    std::string out;
+    line.optional("ID", request.ids, "experiments (all)", "ID");
+    line.required("--out", out, "folder of the results; made if missing", "DIR");
+    line.optional("--seeds", request.seeds, "of each training (5; with --quick 1)", "N");
+    line.flag("--quick", request.quick, "few signals and epochs: minutes for everything");
+    line.optional("--images", request.images, "pictures, such as BSDS500/data/images", "FOLDER");
+    line.optional("--eeg", request.eeg, "segments in the layout of EEGdenoiseNet", "FOLDER");
+    if (!line.parse(arguments)) return;
+    if (line.given("--seeds") && request.seeds == 0)
+        fail_usage("--seeds 0 trains nothing", "give 1 or more");
+    Console console(line.output());
+
+    request.folder = out;
+    request.machine = machine_text();
+    request.date = today();
+    request.command = command_of(request);
+    ThreadPool pool(line.threads());
+    const Interrupt interrupt;
+    const ReproductionResult result = reproduce(request, console.listener(interrupt), pool);
+    console.clear_progress();
+    if (!result.finished)
+        throw Error(ErrorKind::failed,
+                    fmt::format("stopped after {} of {} trainings, all of them and the checkpoints "
+                                "of the next saved in '{}'",
+                                result.done, result.cells, out),
+                    fmt::format("go on with: {} --out {}", request.command, shell_word(out)));
+    console.say(fmt::format("{}\nWritten: {}\n", reproduction_text(result.report),
+                            (request.folder / "{results.md,report.html,tables,figures}").string()));
+    console.result(reproduction_json(result.report));
+}
+
+}  // namespace pibinn::cli

@@ -1,0 +1,161 @@
+#include "study/cell_study.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/escape.hpp"
+#include "core/file.hpp"
+#include "core/path.hpp"
+#include "pibinn/error.hpp"
+#include "pibinn/version.hpp"
+#include "study/config_document.hpp"
+#include "study/config_train.hpp"
+#include "study/run_folder.hpp"
+#include "train/checkpoint.hpp"
+
+namespace pibinn::study {
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+
+constexpr const char* kStudyFile = "study.json";
+
+std::string command_of(const CellRequest& request) {
+    std::string words = "pibinn train";
+    if (!request.file.empty()) words += " " + shell_word(request.file);
+    for (const std::string& setting : request.settings) words += " --set " + shell_word(setting);
+    return words + fmt::format(" --seed {}", request.seed);
+}
+
+/// What study.json says, or nothing where there is none.
+std::pair<std::string, std::string> kind_and_version(const fs::path& file) {
+    try {
+        const ordered_json json = ordered_json::parse(read_file(file));
+        return {json.at("kind").get<std::string>(), json.at("version").get<std::string>()};
+    } catch (const ordered_json::exception&) {
+        fail_input(fmt::format("'{}' is broken", file.string()),
+                   "choose another RunOptions::folder");
+    }
+}
+
+}  // namespace
+
+Study::Study(fs::path folder, std::string kind)
+    : folder_(std::move(folder)), kind_(std::move(kind)) {}
+
+std::size_t Study::add(const CellRequest& request) {
+    const ConfigDocument document(request.file, request.settings, request.beside);
+    TrainingRun run;
+    run.config = read_config(document);
+    run.config.seed = request.seed;
+    run.train = read_train_config(document, run.config, true);
+    run.train.seeds = 1;
+    run.folder = folder_ / request.folder;
+    run.resume = run.replaces = true;
+    run.label = request.folder;
+    run.command = command_of(request);
+    std::string configuration =
+        fmt::format("{}\n{}", run.command, recipe_identity(run.config.model, run.train.recipe));
+    for (std::size_t i = 0; i < runs_.size(); ++i)
+        if (runs_[i].folder == run.folder) {
+            ensure(configurations_[i] == configuration, "one folder is of one configuration");
+            return i;
+        }
+    runs_.push_back(std::move(run));
+    configurations_.push_back(std::move(configuration));
+    results_.emplace_back();
+    return runs_.size() - 1;
+}
+
+void Study::require_own_folder() const {
+    for (const char* name :
+         {"model.safetensors", "checkpoint.safetensors", "compare.json", "field.json"})
+        if (path_exists(folder_ / name))
+            fail_usage(fmt::format("'{}' holds {}, which is of no study", folder_.string(), name),
+                       "choose another RunOptions::folder");
+    if (path_exists(folder_ / kStudyFile)) {
+        const auto [kind, made_by] = kind_and_version(folder_ / kStudyFile);
+        if (made_by != version())
+            fail_usage(fmt::format("'{}' is of version {}, and this is {}", folder_.string(),
+                                   made_by, version()),
+                       "results of two versions do not mix: choose another RunOptions::folder");
+        if (kind != kind_)
+            fail_usage(fmt::format("'{}' holds {}, not {}", folder_.string(), kind, kind_),
+                       "choose another RunOptions::folder");
+    }
+    for (std::size_t i = 0; i < size(); ++i)
+        if (path_exists(cell_file(i)) &&
+            load_cell(cell_file(i)).configuration != configurations_[i])
+            fail_usage(fmt::format("'{}' is of another configuration", runs_[i].folder.string()),
+                       "choose another RunOptions::folder, or remove this one to train it again");
+}
+
+void Study::load_finished() {
+    for (std::size_t i = 0; i < size(); ++i)
+        if (path_exists(cell_file(i))) results_[i] = load_cell(cell_file(i));
+}
+
+std::size_t Study::finished() const {
+    return static_cast<std::size_t>(std::count_if(
+        results_.begin(), results_.end(), [](const CellResult& r) { return r.finished(); }));
+}
+
+bool Study::train(const ProgressSink& listener, ThreadPool& pool) {
+    require_own_folder();
+    RunFolders folders;
+    folders.add(folder_);
+    require_own_folder();  // nothing came in between
+    write_file(folder_ / kStudyFile,
+               ordered_json{{"kind", kind_}, {"version", version()}}.dump(2) + "\n");
+    load_finished();
+    std::vector<Cell> left;
+    std::vector<std::size_t> numbers;
+    std::uint64_t kept = 0, total = 0;
+    for (std::size_t i = 0; i < size(); ++i) {
+        const Cell cell{&runs_[i], 0, epoch_work(runs_[i].config)};
+        total += cell.work * cell.epochs();
+        if (results_[i].finished()) {
+            kept += cell.work * cell.epochs();
+        } else {
+            left.push_back(cell);
+            numbers.push_back(i);
+        }
+    }
+    TrainingProgress progress(listener, total);
+    if (kept > 0) progress.sink()({"training", kept, total, "", kept});
+    run_cells(
+        left,
+        [&](std::size_t at) {
+            CellResult started;
+            started.configuration = configurations_[numbers[at]];
+            fs::create_directories(left[at].run->folder);
+            save_cell(cell_file(numbers[at]), started);
+            return seed_problem(left[at].run->config, 0, pool);
+        },
+        [&](std::size_t at, SeedRun seed) {
+            const std::size_t i = numbers[at];
+            const TrainingRun& run = runs_[i];
+            keep_seed(run, 0, seed, pool);
+            seed.result.model.save(run.folder / "model.safetensors");
+            CellResult result = digest(run, seed, pool);
+            result.configuration = configurations_[i];
+            save_cell(cell_file(i), result);
+            results_[i] = std::move(result);
+            // Nothing goes on from here, and hundreds of cells would fill a disk.
+            fs::remove(run.folder / "checkpoint.safetensors");
+        },
+        progress, pool,
+        [&](std::size_t at, const Error& error) {
+            CellResult& result = results_[numbers[at]];
+            result.configuration = configurations_[numbers[at]];
+            result.failure = error.message();
+            save_cell(cell_file(numbers[at]), result);
+        });
+    return finished() == size();
+}
+
+}  // namespace pibinn::study

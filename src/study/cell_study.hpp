@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "pibinn/progress.hpp"
+#include "study/cell_result.hpp"
+#include "study/cells.hpp"
+
+namespace pibinn::study {
+
+/// A configuration and a seed, as somebody asks for it.
+struct CellRequest {
+    std::string folder;  ///< beneath that of the study
+    std::string file;    ///< a configuration, or empty
+    std::vector<std::string> settings;
+    std::uint64_t seed = 1;
+    std::string beside = {};  ///< a section of the file that is none of a configuration
+};
+
+/// A list of trainings of one seed each, every one in a folder of its own. A finished one is kept
+/// as cell.json and model.safetensors and is not made again; one that was interrupted goes on from
+/// its checkpoint.
+class Study {
+public:
+    /// `kind` is written into study.json, so that no other study goes on in this folder.
+    Study(std::filesystem::path folder, std::string kind);
+
+    /// The number of the cell. Reads the configuration and refuses what is wrong with it. A folder
+    /// that is there already must be of the same configuration, and is not added again.
+    std::size_t add(const CellRequest& request);
+
+    std::size_t size() const { return runs_.size(); }
+    const TrainingRun& run(std::size_t i) const { return runs_[i]; }
+    /// How to make one cell by `pibinn train`.
+    const std::string& command(std::size_t i) const { return runs_[i].command; }
+
+    /// Refuses a folder that holds something else, is of another version, or whose cells are of
+    /// another configuration. Nothing is made.
+    void require_own_folder() const;
+    /// Trains what is left to train; false when the listener asked to stop.
+    bool train(const ProgressSink& listener, ThreadPool& pool);
+
+    const CellResult& result(std::size_t i) const { return results_[i]; }
+    std::size_t finished() const;
+
+private:
+    std::filesystem::path cell_file(std::size_t i) const { return runs_[i].folder / "cell.json"; }
+    void load_finished();
+
+    std::filesystem::path folder_;
+    std::string kind_;
+    std::vector<TrainingRun> runs_;
+    std::vector<std::string> configurations_;
+    std::vector<CellResult> results_;
+};
+
+}  // namespace pibinn::study

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "pibinn/progress.hpp"
+#include "pibinn/thread_pool.hpp"
+#include "report/grid_report.hpp"
+
+namespace pibinn::study {
+
+/// A configuration with lists of values in it: every combination is trained.
+struct GridStudy {
+    std::string file;                   ///< a configuration with a section [grid]
+    std::vector<std::string> settings;  ///< over the configuration
+    std::size_t seeds = 0;              ///< of each combination; 0: as the configuration says
+    bool many = false;                  ///< more than 1000 trainings are meant
+    std::filesystem::path folder;
+    std::string machine, date;
+    std::string command;  ///< that makes it again, without its folder
+};
+
+struct GridResult {
+    bool finished = true;             ///< false when the progress sink asked to stop
+    std::size_t done = 0, cells = 0;  ///< trainings
+    GridReport report;
+};
+
+/// Trains what is not there yet, and writes results.csv, results.md, results.json and report.html.
+GridResult run_grid(const GridStudy& study, const ProgressSink& progress, ThreadPool& pool);
+
+/// results.json
+nlohmann::ordered_json grid_json(const GridReport& report);
+
+}  // namespace pibinn::study
