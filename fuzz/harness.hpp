@@ -78,5 +78,15 @@ inline bool finite(std::span<const float> values) {
 inline void require_finite(const Matrix<float>& values) {
     require(finite(values.values()), "every number that was read is finite");
 }
+inline void require_finite(const UserArray& values) { require_finite(values.to_float32()); }
+
+/// Reads an array with all its digits, and that float32 has the same ones as far as it goes.
+inline UserArray read_both_ways(const ArrayFormat& format, const std::string& path) {
+    UserArray all = format.read(path, "", Digits::all);
+    require_finite(all);
+    require(format.read(path, "", Digits::float32) == UserArray(all.to_float32()),
+            "float64 rounds to the float32 that is read");
+    return all;
+}
 
 }  // namespace pibinn::fuzz

@@ -13,11 +13,13 @@ namespace pibinn {
 ///     hard  z where |z| >= theta, otherwise 0
 ///     relu  z where z >= 0, otherwise 0: the paper's literal "HT"; has no threshold
 ///     piecewise  sign(z) sum_j a_j max(|z| - theta_j, 0): a learned odd piecewise-linear shrink
+///     wiener  z E / (E + theta^2): a gain by the energy E that an entry is expected to have
 #define PIBINN_ACTIVATIONS(X) \
     X(soft, "soft")           \
     X(hard, "hard")           \
     X(relu, "relu")           \
-    X(piecewise, "piecewise")
+    X(piecewise, "piecewise") \
+    X(wiener, "wiener")
 
 #define PIBINN_ENUMERATOR(value, name) value,
 enum class Activation { PIBINN_ACTIVATIONS(PIBINN_ENUMERATOR) };

@@ -26,11 +26,14 @@ struct Disturbance {
 void disturb(const Disturbance& disturbance, BatchView x, std::uint64_t seed, Purpose purpose,
              std::uint64_t first, ThreadPool& pool);
 
-/// Noise relative to each signal: the ratio of the energies of A x and of the noise is drawn
-/// uniformly, in dB, between the two.
+/// Noise relative to signals: the ratio of the powers of A x and of the noise is drawn uniformly,
+/// in dB, between the two, once for each row.
 struct SnrRange {
     double least_db = 0;
     double most_db = 0;
+    /// The mean square of a number of A x that the ratio is about, the same for every signal: noise
+    /// is then as strong in faint signals as in others. 0: that of each signal's own A x.
+    double power = 0;
 
     bool operator==(const SnrRange&) const = default;
 };
@@ -38,7 +41,8 @@ struct SnrRange {
 /// Adds N(0, noise_std^2) to every entry, row i from the stream (seed, purpose, first + i).
 void add_noise(BatchView y, double noise_std, std::uint64_t seed, Purpose purpose, ThreadPool& pool,
                std::uint64_t first = 0);
-/// The same, of a deviation that is the root mean square of the row times 10^(-snr / 20).
+/// The same, of a deviation that is the root of the power (of the row unless the range has one)
+/// times 10^(-snr / 20).
 void add_noise(BatchView y, const SnrRange& snr_db, std::uint64_t seed, Purpose purpose,
                ThreadPool& pool, std::uint64_t first = 0);
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <span>
 
+#include "pibinn/grouping.hpp"
 #include "pibinn/operator.hpp"
 #include "pibinn/problem.hpp"
 #include "pibinn/solvers.hpp"
@@ -14,10 +15,12 @@ enum class LassoMethod { ista, fista };
 
 enum class LambdaUnit {
     absolute,  ///< lambda itself, the same for every signal
-    relative   ///< a share of each signal's max|A^T y|, from which on its solution is zero
+    relative   ///< a share of each signal's max|A^T y|_g, from which on its solution is zero
 };
 
-/// min 1/2 ||A x - y||^2 + lambda ||x||_1, one problem per signal, with steps of 1 / ||A||^2.
+/// min 1/2 ||A x - y||^2 + lambda sum of |x_g|, one problem per signal, with steps of 1 / ||A||^2.
+/// |x_g| is the magnitude of an entry or, where entries have groups, the norm of a group: of the
+/// two parts of a complex entry, or of the entries that several vectors have in one place.
 struct LassoOptions {
     LassoMethod method = LassoMethod::fista;
     double lambda = 0.01;
@@ -30,6 +33,7 @@ struct LassoOptions {
     double tolerance = 1e-6;
     /// FISTA forgets its momentum when that points uphill (O'Donoghue and Candes, 2015).
     bool restart = true;
+    Grouping grouping = {};
     /// ||A||^2 where the caller knows it, so that many calls compute it once; 0 computes it.
     double squared_norm = 0;
 };

@@ -16,14 +16,17 @@ struct LinearFitOptions {
 };
 
 /// The linear estimator xhat = M y of least mean squared error: one n x m matrix, block by block
-/// where the operator has blocks (one for all repetitions). A `mask` needs the full matrix, since
-/// the best estimate of an entry draws on measurements that do not see it.
+/// where the operator has blocks (one for all repetitions). Of a complex operator M is complex,
+/// too, and one matrix serves real and imaginary parts of signals that a real operator measures. A
+/// `mask` needs the full matrix, since the best estimate of an entry draws on measurements that do
+/// not see it.
 class LinearEstimator {
 public:
     LinearEstimator() = default;
 
     /// M = C_xy C_yy^-1 from training pairs; a block learns from its own entries, a repeated
-    /// block from those of all repetitions.
+    /// block from those of all repetitions, and a complex one from each pair times 1 and times i:
+    /// what is learned of one phase holds for all, as of signals without a phase of their own.
     static LinearEstimator fit(const Structure& structure, const DataSet& pairs,
                                const LinearFitOptions& options, ThreadPool& pool);
 
@@ -42,7 +45,8 @@ public:
     std::span<const float> values() const { return values_; }
     /// What is added to each signal entry; empty unless means were removed.
     std::span<const float> offset() const { return offset_; }
-    /// 32 bits for every number; rounded, 8 for every entry of M and 32 for each of its rows.
+    /// 32 bits for every number; rounded, 8 for every entry of M and 32 for each of its rows. The
+    /// parts of a complex entry count once.
     std::size_t stored_bits() const;
 
 private:

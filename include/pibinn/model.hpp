@@ -27,6 +27,8 @@ struct Model {
     std::vector<float> step;   ///< one per layer; empty without steps
     std::vector<float> beta;   ///< one per layer; empty without momentum
     std::vector<float> omega;  ///< one per layer; empty without Onsager term
+    std::vector<float> local;  ///< of neighbours and `wiener`: some per layer
+    std::vector<float> prior;  ///< of `wiener`: the logarithm of each site's variance
     std::vector<float> cut;    ///< of `polish`: S holds |x_i| > cut max|x|; otherwise empty
     /// How the signals it recovers become pixels or volts; plain where signals are coefficients.
     SignalDomain domain;
@@ -59,7 +61,7 @@ Batch recover_coefficients(const Model& model, ConstBatchView y, ThreadPool& poo
 /// Stored bits, counted both ways.
 struct BitCount {
     std::size_t weights = 0;
-    std::size_t thresholds = 0;  ///< and the gains of `piecewise`
+    std::size_t thresholds = 0;  ///< and what else an activation learns
     std::size_t momentum = 0;    ///< beta and omega
     std::size_t scales = 0;      ///< and steps, and the cut of `polish`
     std::size_t op = 0;          ///< the operator, as operator_bits counts it

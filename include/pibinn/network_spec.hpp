@@ -6,6 +6,8 @@
 #include <string_view>
 
 #include "pibinn/activation.hpp"
+#include "pibinn/grouping.hpp"
+#include "pibinn/structure.hpp"
 
 namespace pibinn {
 
@@ -41,6 +43,13 @@ struct Update {
     bool operator==(const Update&) const = default;
 };
 
+/// Which entries an activation shrinks together, by their common magnitude.
+enum class Groups {
+    none,     ///< each by itself
+    complex,  ///< real and imaginary part of a complex entry
+    rows      ///< the same entry of all vectors of a row, which share their support
+};
+
 struct NetworkSpec {
     Architecture architecture = Architecture::unrolled;
     std::size_t layers = 20;
@@ -52,18 +61,31 @@ struct NetworkSpec {
     /// Conjugate-gradient steps for ||y - A_S x_S||^2 on the support S of x_K, after the last
     /// layer.
     std::size_t polish = 0;
+    Groups groups = Groups::none;
+    /// Rings of neighbours whose energy counts for that of a site, with learned factors. In one
+    /// dimension a ring is one site on either side, cyclic but for `wiener`.
+    std::size_t neighbours = 0;
+    std::size_t grid = 0;  ///< side of the square that the sites form; 0 for one dimension
 
     /// Throws a usage error for combinations that do not exist.
     void validate() const;
     bool has_thresholds() const { return thresholds_per_layer() > 0; }
     std::size_t thresholds_per_layer() const;  ///< `pieces`, 1 or 0
     bool has_gains() const;                    ///< one beside each threshold
+    std::size_t local_per_layer() const;       ///< factors of neighbours, and what `wiener` adds
+    bool has_prior() const;                    ///< a variance per site
+    /// Whether entries are shrunk one by one, whatever stands beside them.
+    bool entrywise() const;
     bool tied() const { return weights == WeightKind::tied; }
     bool operator==(const NetworkSpec&) const = default;
 };
 
 std::string_view to_string(Architecture architecture);
 std::string_view to_string(WeightKind kind);
+std::string_view to_string(Groups groups);
+Groups parse_groups(std::string_view name);
+/// The groups of signals that go through an operator of this structure.
+Grouping grouping_of(Groups groups, const Structure& structure);
 std::string_view to_string(const Update& update);  ///< "plain" or "accelerated"
 Architecture parse_architecture(std::string_view name);
 WeightKind parse_weight_kind(std::string_view name);

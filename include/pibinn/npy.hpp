@@ -6,8 +6,10 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
+#include "pibinn/complex_rows.hpp"
 #include "pibinn/matrix.hpp"
 
 namespace pibinn {
@@ -18,8 +20,10 @@ namespace pibinn {
 /// infinite or beyond float32. A batch of 0 rows is read; `require_batch` refuses it.
 Batch read_npy(const std::filesystem::path& path);
 
-/// float32, little-endian, C order; the file appears whole or not at all.
-void write_npy(const std::filesystem::path& path, ConstBatchView values);
+/// float32, or complex64 of interleaved rows; little-endian, C order. The file appears whole or not
+/// at all.
+void write_npy(const std::filesystem::path& path, ConstBatchView values,
+               Numbers numbers = Numbers::real);
 
 /// A 1-D array of int64, which numpy takes as an index.
 void write_npy_indices(const std::filesystem::path& path, std::span<const std::uint32_t> values);
@@ -29,19 +33,23 @@ class AtomicFile;
 /// The same, a few rows at a time: the file appears when all rows are there and commit() is called.
 class NpyWriter {
 public:
-    NpyWriter(const std::filesystem::path& path, std::size_t rows, std::size_t cols);
-    /// Any number of rows: the header is completed by commit(), so the file cannot be a pipe.
-    NpyWriter(const std::filesystem::path& path, std::size_t cols);
+    /// Without a number of rows the header is completed by commit(), so the file cannot be a pipe.
+    /// A complex number has two of the columns.
+    NpyWriter(const std::filesystem::path& path, std::optional<std::size_t> rows, std::size_t cols,
+              Numbers numbers = Numbers::real);
     ~NpyWriter();
 
     void write(ConstBatchView rows);
     void commit();
 
 private:
+    std::string header(std::size_t rows) const;
+
     std::unique_ptr<AtomicFile> file_;
     std::optional<std::size_t> announced_;
     std::size_t rows_ = 0;  ///< written
     std::size_t cols_;
+    Numbers numbers_;
 };
 
 /// Refuses a batch of no rows and one whose rows are not `cols` long. The error says `noun` for

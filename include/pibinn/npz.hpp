@@ -1,6 +1,7 @@
 // room: data
 #pragma once
 
+#include <complex>
 #include <cstdint>
 #include <filesystem>
 #include <span>
@@ -22,8 +23,9 @@ Batch read_npz(const std::filesystem::path& path, const std::string& name);
 Batch read_npz(const std::filesystem::path& path);
 
 /// A view on the numbers of an array to be written: spans become 1-D arrays, views 2-D ones.
-using NpzValues = std::variant<ConstBatchView, std::span<const float>,
-                               MatrixView<const std::uint8_t>, std::span<const std::uint8_t>>;
+using NpzValues =
+    std::variant<ConstBatchView, std::span<const float>, MatrixView<const std::uint8_t>,
+                 std::span<const std::uint8_t>, MatrixView<const std::complex<float>>>;
 
 struct NpzArray {
     std::string name;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <vector>
 
+#include "pibinn/grouping.hpp"
 #include "pibinn/operator.hpp"
 #include "pibinn/problem.hpp"
 #include "pibinn/solvers.hpp"
@@ -13,13 +14,13 @@ namespace pibinn {
 
 /// When a pursuit stops; whichever comes first.
 struct OmpOptions {
-    /// Columns that a block may use; 0 means as many as it has rows.
+    /// Columns that a block may use, or groups of these; 0 means as many as it has rows.
     std::size_t sparsity = 0;
     /// Stops once ||y - A x|| is at most this share of ||y||: what rounding leaves where there is
     /// no noise.
     double tolerance = 1e-5;
-    /// Stops once ||y - A x|| is at most noise_std sqrt(m), with m the rows of the block: the norm
-    /// of noise of this deviation. The same for every signal, faint or strong.
+    /// Stops once ||y - A x|| is at most noise_std sqrt(m), with m the measurements of the block:
+    /// the norm of noise of this deviation. The same for every signal, faint or strong.
     double noise_std = 0;
 };
 
@@ -32,11 +33,16 @@ struct OmpChoice {
 /// all chosen columns by least squares, and again. It stops as its options say, at as many columns
 /// as rows, or when the best column depends on the chosen ones.
 ///
+/// Groups are taken as a whole: the group of the most energy in A^T r, then least squares on all
+/// its columns. Of complex entries this is OMP of complex numbers; of vectors that share a support
+/// it is simultaneous OMP (Tropp, Gilbert and Strauss, 2006).
+///
 /// Every diagonal block is a problem of its own, with its own sparsity and residual. `mask` is one
-/// problem. What depends on the operator alone is prepared once, so one solver serves many batches.
+/// problem, and so are the repetitions that belong to one group. What depends on the operator alone
+/// is prepared once, so one solver serves many batches.
 class OmpSolver {
 public:
-    OmpSolver(const Operator& op, ThreadPool& pool);
+    OmpSolver(const Operator& op, ThreadPool& pool, const Grouping& grouping = {});
 
     /// Safe to call from several threads. The same bytes for any number of threads.
     Solution solve(ConstBatchView y, const OmpOptions& options, ThreadPool& pool) const;
@@ -47,8 +53,8 @@ public:
     /// One pursuit per signal tries them all.
     OmpChoice best_stop(const DataSet& pairs, double noise_std, ThreadPool& pool) const;
 
-    /// Least squares on the support of each row of `x`: what an oracle that knows the support would
-    /// answer, and a bound for those that have to find it.
+    /// Least squares on the support of each row of `x`, whole groups of it: what an oracle that
+    /// knows the support would answer, and a bound for those that have to find it.
     Batch fit_support(ConstBatchView x, ConstBatchView y, ThreadPool& pool) const;
 
 private:
@@ -64,18 +70,19 @@ private:
     class Pursuit;
     struct Paths;
 
-    /// One pursuit for every block of every repetition of every row: visit(pursuit, row, first,
-    /// width) gets it as it starts, and the entries of the row's signal that are this block's. The
-    /// blocks of a row are visited in order, by one thread.
-    void for_each_block(ConstBatchView y, ThreadPool& pool,
-                        const std::function<void(Pursuit&, std::size_t row, std::size_t first,
-                                                 std::size_t width)>& visit) const;
+    /// One pursuit for every block of every set of repetitions of every row: visit(pursuit, row,
+    /// first) gets it as it starts, and where its entries begin in the row's signal. The blocks of
+    /// a row are visited in order, by one thread.
+    void for_each_block(
+        ConstBatchView y, ThreadPool& pool,
+        const std::function<void(Pursuit&, std::size_t row, std::size_t first)>& visit) const;
 
     Structure structure_;
+    Grouping grouping_;
     std::vector<UnitColumns> blocks_;  ///< of one repetition
 };
 
 Solution solve_omp(const Operator& op, ConstBatchView y, const OmpOptions& options,
-                   ThreadPool& pool);
+                   ThreadPool& pool, const Grouping& grouping = {});
 
 }  // namespace pibinn

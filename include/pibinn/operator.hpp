@@ -11,6 +11,7 @@
 #include "pibinn/sparse_matrix.hpp"
 #include "pibinn/structure.hpp"
 #include "pibinn/thread_pool.hpp"
+#include "pibinn/user_array.hpp"
 
 namespace pibinn {
 
@@ -56,20 +57,34 @@ public:
 
     /// Every entry of a dense matrix as a link.
     Operator(const Matrix<float>& a) : Operator(from_dense(a)) {}
+    Operator(const Matrix<double>& a) : Operator(from_dense(a)) {}
     static Operator from_dense(MatrixView<const float> a);
+    static Operator from_dense(MatrixView<const double> a);
     /// The entries of a dense m x n matrix on a structure; an entry off the structure that is not
     /// zero is an error that names it, as are repetitions that differ.
     static Operator from_dense(MatrixView<const float> a, const Structure& structure);
+    static Operator from_dense(MatrixView<const double> a, const Structure& structure);
+    /// A complex matrix, given as its parts, on signals that hold real and then imaginary parts.
+    static Operator from_complex(MatrixView<const float> re, MatrixView<const float> im,
+                                 std::size_t repeat = 1);
+    /// The same of complex numbers; an array of real ones is an input error.
+    static Operator from_complex(const UserArray& a, std::size_t repeat = 1);
     /// The non-zero entries of a dense matrix as a `mask`.
     static Operator from_sparse(MatrixView<const float> a);
+    static Operator from_sparse(MatrixView<const double> a);
     /// The entries of a sparse matrix as a `mask`, without the full matrix in between.
     static Operator from_sparse(const SparseMatrix& a);
+    /// One value per link in float64. They are rounded, and kept for `divided`.
+    static Operator from_values(Structure structure, AlignedBuffer<double> values);
 
     const Structure& structure() const { return structure_; }
     std::size_t rows() const { return structure_.rows(); }
     std::size_t cols() const { return structure_.cols(); }
     /// One value per link, in the structure's link order.
     std::span<const float> values() const { return values_; }
+    /// The same before they were rounded, where the operator was made of float64; otherwise empty.
+    std::span<const double> precise_values() const;
+    bool precise() const { return precise_ != nullptr; }
     /// What the values follow from; null where nothing shorter is known. Constant diagonals are
     /// found in whatever values an operator is made of.
     const OperatorFormula* formula() const { return formula_.get(); }
@@ -80,6 +95,12 @@ public:
     void adjoint(ConstBatchView y, BatchView x, ThreadPool& pool) const;
     Batch apply(ConstBatchView x, ThreadPool& pool) const;
     Batch adjoint(ConstBatchView y, ThreadPool& pool) const;
+
+    /// The same with all entries divided by `unit`, before they are rounded where float64 is known.
+    /// The result is float32.
+    Operator divided(double unit) const;
+    /// The same matrix with every entry a link.
+    Operator without_structure() const;
 
     /// The whole matrix, repetitions and zeros included: for small operators and for tests.
     Matrix<float> to_dense() const;
@@ -94,6 +115,7 @@ public:
 private:
     Structure structure_;
     AlignedBuffer<float> values_;
+    std::shared_ptr<const AlignedBuffer<double>> precise_;
     std::shared_ptr<const OperatorFormula> formula_;
     bool fast_formula_ = false;  ///< products by formula take less time
 };

@@ -13,6 +13,7 @@ namespace pibinn {
     X(hadamard)            \
     X(dct)                 \
     X(fourier)             \
+    X(dft)                 \
     X(convolution)
 
 #define PIBINN_ENUMERATOR(name) name,
@@ -22,13 +23,14 @@ enum class FormulaKind { PIBINN_FORMULAS(PIBINN_ENUMERATOR) };
 std::string_view to_string(FormulaKind kind);
 FormulaKind parse_formula_kind(std::string_view name);
 
-/// What an m x n block follows from. A transform (hadamard, dct, fourier) gives some of its rows,
-/// cut to n columns; a convolution is constant along its diagonals.
+/// What an m x n block follows from. A transform (hadamard, dct, fourier, and dft of n/2 complex
+/// numbers) gives some of its rows, cut to n columns; a convolution is constant along its
+/// diagonals.
 struct BlockFormula {
     /// Rows of the transform, one per measurement, ascending.
     std::vector<std::uint32_t> rows = {};
     std::vector<bool> flipped = {};  ///< the columns that change their sign; empty where none does
-    /// Of rows of norm 1 (dct, fourier) or of entries +-1 (hadamard).
+    /// Of rows of norm 1 (dct, fourier, dft) or of entries +-1 (hadamard).
     float scale = 1;
     /// A(i, j) = taps[i - j - first], and 0 where there is no such tap.
     std::vector<float> taps = {};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,7 +12,8 @@
 #include "pibinn/matrix.hpp"
 #include "pibinn/operator.hpp"
 #include "pibinn/signal_domain.hpp"
-#include "pibinn/sparse_prior.hpp"
+#include "pibinn/signal_prior.hpp"
+#include "pibinn/user_array.hpp"
 
 namespace pibinn {
 
@@ -41,12 +43,14 @@ struct ProblemTraits {
     bool noise_varies = false;  ///< the ratio of signal to noise is anywhere in a range
     bool sparse = true;         ///< false for coefficients of pictures and recordings
     bool patches = false;       ///< signals are square patches of pictures
+    bool complex = false;       ///< rows hold real and imaginary parts, or several vectors
     std::string basis = "identity";  ///< x holds coefficients in this basis
 
     bool operator==(const ProblemTraits&) const = default;
 };
 
 struct ArrayProblem;
+struct NormalisedProblem;
 
 /// What a network is trained on and judged by.
 struct Problem {
@@ -59,7 +63,7 @@ struct Problem {
     Disturbance test_disturbance;
     SignalDomain domain;  ///< what the rows of x are coefficients of
     Invariance invariance = Invariance::none;
-    std::optional<SparsePrior> prior;  ///< of drawn signals
+    std::optional<SignalPrior> prior;  ///< of drawn signals
     bool given_measurements = false;
     bool own_signals = false;
     bool sparse = true;
@@ -70,6 +74,10 @@ struct Problem {
     /// Typical size of an entry of x that is not zero, and of a column of A, where whoever made
     /// the problem knows them; otherwise they are measured. Training divides by both.
     std::optional<double> signal_size, column_norm;
+    /// The same in units of 1, made of float64 before anything was rounded: what training works on.
+    /// Null where the numbers came as float32, or are in units of 1 already. Whoever changes the
+    /// problem later has it trained on the numbers that it then has.
+    std::shared_ptr<const NormalisedProblem> normalised;
     std::string protocol;            ///< how real signals became this problem, in words
     std::string exchangeability;     ///< why `invariance` is what it is, where signals were judged
     std::vector<std::string> notes;  ///< what its maker should be told
@@ -82,16 +90,25 @@ struct Problem {
     ProblemTraits traits() const;
 };
 
-/// A user's own operator and signals, one signal per row, in the user's own unit.
+/// A user's own operator and signals, one signal per row, in the user's own unit. A training comes
+/// out the same in any unit where all of them are float64.
+///
+/// Operator and signals may be complex, and then the measurements are. Complex signals need an
+/// operator of every entry (Operator::from_dense, from_complex). A complex operator on real signals
+/// measures as [Re A; Im A], which uses that the signals are real.
 struct ArrayProblem {
     Operator op = {};
-    Batch x = {};
-    Batch y = {};  ///< row i belongs to row i of x; empty lets the operator measure
+    UserArray x = {};
+    UserArray y = {};  ///< row i belongs to row i of x; empty lets the operator measure
+    /// Vectors per row, one after the other, which all go through the operator and are expected to
+    /// share their support: of several antennas, or channels.
+    std::size_t vectors = 1;
     std::optional<std::size_t> train = {};  ///< rows to train on; unless given, four fifths
     std::optional<std::size_t> test = {};   ///< rows to test on; unless given, the rest
-    double noise_std = 0;                   ///< of the measurements that the operator makes
-    std::optional<SnrRange> snr_db = {};    ///< of the same, instead of noise_std
-    Basis basis = {};                       ///< in which x is sparse; the operator measures x
+    /// Of the measurements that the operator makes, and of both parts of complex ones.
+    double noise_std = 0;
+    std::optional<SnrRange> snr_db = {};  ///< of the same, instead of noise_std
+    Basis basis = {};                     ///< in which x is sparse; the operator measures x
     std::uint64_t seed = 1;
     std::string x_name = "x", y_name = "y", basis_name = "its matrix";  ///< in errors
 };
@@ -112,6 +129,10 @@ void sense(const Problem& problem, Split split, ConstBatchView x, BatchView y, s
 void require_some_signals(const Problem& problem, std::string_view where);
 /// Refuses measurements over kLargestMeasurement, or that are not finite.
 void require_measurements(const Problem& problem);
+/// The same problem with every entry of its matrix a link.
+Problem without_structure(const Problem& problem);
+/// A short hash of operator, signals and measurements, kept in models and checkpoints.
+std::string data_fingerprint(const Problem& problem);
 /// Measures the signals of both sets.
 void measure_sets(Problem& problem, std::uint64_t seed, ThreadPool& pool);
 

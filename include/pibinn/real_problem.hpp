@@ -36,10 +36,11 @@ enum class NoisePlace { signals, normalised, measurements };
 std::string_view to_string(NoisePlace place);
 NoisePlace parse_noise_place(std::string_view name);
 
-/// Signals in their own unit, one a row, and what disturbs them before they are sensed.
+/// Signals in their own unit, one a row, and what disturbs them before they are sensed. A training
+/// comes out the same in any unit where they are float64.
 struct RealSignals {
-    Batch train, test;
-    Batch train_artefacts, test_artefacts;  ///< of the same length, or empty
+    UserArray train, test;
+    UserArray train_artefacts, test_artefacts;  ///< of the same length, or empty
     double least_snr_db = 0, most_snr_db = 0;
     double noise_std = 0;
     NoisePlace noise_place = NoisePlace::signals;

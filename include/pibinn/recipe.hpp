@@ -147,6 +147,13 @@ Recipe named_recipe(std::string_view name, const NetworkSpec& spec);
 
 /// The network that a recipe trains: "paper" and "guaranteed" are always of the plain update.
 NetworkSpec network_for(std::string_view recipe, NetworkSpec spec);
+/// The network with what follows from the signals: complex groups for complex signals, groups of
+/// rows where a row holds several vectors, and the grid of patches for neighbours. Groups that were
+/// asked for (`own_groups`) stay.
+NetworkSpec fit_network(const Problem& problem, NetworkSpec spec, bool own_groups = false);
+/// Rings of neighbours that were found to be enough: of `wiener` three in one dimension and two on
+/// a grid, otherwise one.
+std::size_t usual_neighbours(Activation activation, bool on_grid);
 
 /// The named recipe with the augmentation and the starting scale that fit a problem, as the program
 /// chooses them. The batch is left to train().

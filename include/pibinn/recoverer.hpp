@@ -1,6 +1,7 @@
 // room: infer
 #pragma once
 
+#include <complex>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -19,6 +20,10 @@ class PreparedNetwork;
 /// same from C, from C++ and from the program. Results are finite numbers: measurements that are
 /// not, that are over `kLargestMeasurement`, or that overflow in a network that amplifies them, are
 /// input errors that name the row.
+///
+/// Rows of complex numbers are split, real parts before imaginary parts, as `domain()` says
+/// (`SignalDomain::measurement_rows`, `signal_rows`). `split_complex` and `join_complex` make them
+/// of std::complex and back; `complex_signals` does both.
 class Recoverer {
 public:
     /// `kernel` is for packed models alone (`packed_kernels`). A model whose fields do not fit
@@ -31,6 +36,11 @@ public:
     /// The same, over all threads of a pool.
     Batch operator()(ConstBatchView y, ThreadPool& pool) const;
 
+    /// The same of a model of complex signals, in and out as std::complex. Models of other signals
+    /// are a usage error.
+    Matrix<std::complex<float>> complex_signals(MatrixView<const std::complex<float>> y,
+                                                ThreadPool& pool) const;
+
     /// What the network itself gives, x_K of every row: coefficients where the model has a basis.
     /// With `every_layer`, x_1 .. x_K too. Errors call the first row `first_row`.
     Batch coefficients(ConstBatchView y, ThreadPool& pool,
@@ -38,8 +48,9 @@ public:
     /// The signals that such coefficients stand for.
     Batch signals(Batch coefficients, ThreadPool& pool, std::size_t first_row = 0) const;
 
-    std::size_t measurements() const { return measurements_; }  ///< per row of y
-    std::size_t entries() const { return entries_; }            ///< per row of x
+    /// Floats per row of y, and per row of x; a complex number is two.
+    std::size_t measurements() const { return measurements_; }
+    std::size_t entries() const { return entries_; }
     const SignalDomain& domain() const { return domain_; }
     /// The packed model, or null where the floating-point network recovers.
     const PackedModel* packed() const { return packed_ ? &*packed_ : nullptr; }

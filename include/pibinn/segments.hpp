@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "pibinn/matrix.hpp"
+#include "pibinn/user_array.hpp"
 
 namespace pibinn {
 
@@ -22,8 +22,9 @@ struct SegmentSpec {
 };
 
 struct SegmentSet {
-    Batch train, test;
-    Batch train_artefacts, test_artefacts;  ///< four fifths and the rest, split as the segments are
+    UserArray train, test;
+    UserArray train_artefacts,
+        test_artefacts;  ///< four fifths and the rest, split as the segments are
     std::size_t train_recordings = 0, test_recordings = 0;  ///< 0 where no ids were used
 };
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "pibinn/basis.hpp"
+#include "pibinn/complex_rows.hpp"
 #include "pibinn/matrix.hpp"
 #include "pibinn/thread_pool.hpp"
 
@@ -21,7 +22,14 @@ Normalize parse_normalize(std::string_view name);
 
 /// Where signals live and how they become what the network recovers: coefficients of normalised
 /// signals in a basis. A model carries this, so that it can go back to pixels or volts.
+///
+/// A row may hold several vectors, one after the other, and complex ones as their real parts and
+/// then their imaginary parts: `vectors` times (Re, Im). Rows of measurements are laid out alike.
 struct SignalDomain {
+    bool complex = false;     ///< entries and measurements are complex numbers
+    std::size_t vectors = 1;  ///< vectors per row, which all go through the same operator
+    /// Of real signals: their measurements are complex, and known to be those of real signals.
+    bool complex_measurements = false;
     Basis basis;
     std::size_t patch = 0;  ///< side of the square patches of pictures; 0 for other signals
     Normalize normalize = Normalize::none;
@@ -31,6 +39,15 @@ struct SignalDomain {
 
     /// Whether signals are the coefficients themselves.
     bool plain() const;
+    /// How the rows of signals, and of their measurements, are laid out.
+    RowLayout signal_rows() const { return {complex, vectors}; }
+    RowLayout measurement_rows() const { return {complex || complex_measurements, vectors}; }
+    /// Whether a row is one vector of real numbers.
+    bool one_real_vector() const { return !complex && vectors == 1; }
+    /// Whether rows of n entries and of m measurements can be laid out so.
+    bool fits(std::size_t m, std::size_t n) const {
+        return measurement_rows().fits(m) && signal_rows().fits(n);
+    }
 
     /// Computes mean and deviation of the training signals. `zscore` of values that are all equal
     /// is an input error that names `where`.

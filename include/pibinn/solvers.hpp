@@ -12,19 +12,20 @@ namespace pibinn {
 
 /// The references a user would pick instead of a network.
 enum class SolverKind {
-    ista,    ///< lasso.hpp
-    fista,   ///< lasso.hpp
-    omp,     ///< omp.hpp
-    amp,     ///< amp.hpp, with soft thresholds
-    bg_amp,  ///< amp.hpp, for Bernoulli-Gaussian signals
-    linear   ///< linear.hpp
+    ista,              ///< lasso.hpp
+    fista,             ///< lasso.hpp
+    omp,               ///< omp.hpp
+    amp,               ///< amp.hpp, with soft thresholds
+    bg_amp,            ///< amp.hpp, for Bernoulli-Gaussian signals
+    linear,            ///< linear.hpp
+    support_detection  ///< support_detection.hpp, of channels in beamspace
 };
 
 std::string_view to_string(SolverKind kind);
 SolverKind parse_solver_kind(std::string_view name);
 
-/// How much work a batch took. An iteration of OMP is one chosen column, counted over all the
-/// blocks of a signal.
+/// How much work a batch took. An iteration of OMP is one chosen column, or group of columns,
+/// counted over all the blocks of a signal.
 struct SolveInfo {
     std::size_t signals = 0;
     std::size_t converged = 0;  ///< signals whose tolerance was met before a limit

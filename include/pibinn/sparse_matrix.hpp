@@ -24,7 +24,7 @@ struct SparseMatrix {
     std::size_t cols = 0;
     std::vector<std::uint32_t> offsets;
     std::vector<std::uint32_t> row_indices;
-    std::vector<float> values;
+    std::vector<double> values;
 
     /// Entries in any order. Those of one place are added up, and zeros are left out. An entry
     /// beyond the shape or float32, and a shape far larger than its entries, are input errors that
@@ -32,8 +32,10 @@ struct SparseMatrix {
     static SparseMatrix from_entries(std::size_t rows, std::size_t cols,
                                      std::vector<SparseEntry> entries, std::string_view where);
 
-    /// The whole matrix, zeros included. Over 2^28 numbers (1 GiB) are an input error.
-    Matrix<float> to_dense(std::string_view where) const;
+    /// The whole matrix as T, float or double, zeros included. Over 2^28 numbers are an input
+    /// error.
+    template <class T = float>
+    Matrix<T> to_dense(std::string_view where) const;
 };
 
 }  // namespace pibinn

@@ -4,10 +4,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "pibinn/matrix.hpp"
-#include "pibinn/random.hpp"
-#include "pibinn/thread_pool.hpp"
-
 namespace pibinn {
 
 /// Bernoulli-Gaussian sparse signals: each entry is non-zero with probability `density` (or exactly
@@ -17,10 +13,5 @@ struct SparsePrior {
     double density = 0.05;
     std::vector<std::uint32_t> support = {};  ///< fixed support; empty means random
 };
-
-/// Row i is drawn from the stream (seed, purpose, first + i), whatever the number of rows or
-/// threads.
-Batch draw_signals(const SparsePrior& prior, std::size_t count, std::size_t n, std::uint64_t seed,
-                   Purpose purpose, ThreadPool& pool, std::uint64_t first = 0);
 
 }  // namespace pibinn

@@ -62,10 +62,20 @@ public:
     static Structure mask(std::size_t m, std::size_t n, std::vector<std::uint32_t> offsets,
                           std::vector<std::uint32_t> rows);
 
+    /// A complex m x n matrix C that acts on complex vectors held as real and imaginary parts,
+    /// [[Re C, -Im C], [Im C, Re C]], `u` times. Each complex entry stands twice in the block;
+    /// `shared_links` counts it once.
+    static Structure complex(std::size_t m, std::size_t n, std::size_t u = 1);
+
     StructureKind kind() const { return kind_; }
-    std::size_t rows() const { return rows_; }      ///< m, of the whole matrix
-    std::size_t cols() const { return cols_; }      ///< n, of the whole matrix
-    std::size_t links() const { return links_; }    ///< values stored: one block's for `repeated`
+    /// Whether entries (i, j) and (i + m/2, j + n/2) of the block are one number, and the other two
+    /// of the four its negative and itself: what is stored and trained once.
+    bool is_complex() const { return complex_; }
+    std::size_t rows() const { return rows_; }    ///< m, of the whole matrix
+    std::size_t cols() const { return cols_; }    ///< n, of the whole matrix
+    std::size_t links() const { return links_; }  ///< values stored: one block's for `repeated`
+    /// Numbers that differ: half of the links where these are complex.
+    std::size_t shared_links() const { return complex_ ? links_ / 2 : links_; }
     std::size_t repeat() const { return repeat_; }  ///< u; 1 unless `repeated`
 
     /// The blocks of one repetition that never meet: those on the diagonal, or one that is the
@@ -97,9 +107,23 @@ private:
     std::size_t cols_ = 0;
     std::size_t links_ = 0;
     std::size_t repeat_ = 1;
+    bool complex_ = false;
     std::vector<Block> blocks_;
     std::shared_ptr<const Pattern> pattern_;
 };
+
+/// Calls visit(first, second, sign) for the two links that hold one number of a complex structure:
+/// the second is `sign` times the first, which stands in the first half of the columns.
+template <class Visit>
+void for_each_pair(const Structure& structure, Visit&& visit) {
+    if (!structure.is_complex()) return;
+    const Block& block = structure.parts()[0];
+    const std::size_t m = block.rows / 2, half = block.links() / 2;
+    for (std::size_t l = 0; l < half; ++l) {
+        const bool imaginary = l % block.rows >= m;
+        visit(l, half + (imaginary ? l - m : l + m), imaginary ? -1.0F : 1.0F);
+    }
+}
 
 template <class Visit>
 void Structure::for_each_link(Visit&& visit) const {

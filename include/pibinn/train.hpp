@@ -94,7 +94,4 @@ std::vector<std::string> training_warnings(const Problem& problem, const TrainRe
 /// `repeated` operator counts as a signal.
 std::size_t usual_batch(const Problem& problem, const Recipe& recipe);
 
-/// A short hash of operator, signals and measurements, kept in models and checkpoints.
-std::string data_fingerprint(const Problem& problem);
-
 }  // namespace pibinn

@@ -8,6 +8,7 @@
 
 #include "algebra/buffer.hpp"
 #include "algebra/quantiser.hpp"
+#include "algebra/sites.hpp"
 #include "pibinn/activation.hpp"
 #include "pibinn/matrix.hpp"
 #include "pibinn/structure.hpp"
@@ -30,10 +31,11 @@ struct LayerSettings {
 };
 
 /// The numbers of one layer: effective weights, one per link (none: the operator itself), one
-/// threshold and gain per piece, and one of each other kind, or none where the network has none.
+/// threshold and gain per piece, what neighbouring sites count, the logarithm of each site's
+/// variance, and one of each other kind, or none where the network has none.
 template <class View>
 struct BasicLayerNumbers {
-    View weights, theta, gain, step, beta, omega;
+    View weights, theta, gain, step, beta, omega, local, prior;
 };
 using LayerParameters = BasicLayerNumbers<ConstBufferView>;
 using LayerGradients = BasicLayerNumbers<BufferView>;
@@ -118,10 +120,12 @@ public:
     /// Rows a pass should be given at a time. Part of the result's rounding, hence fixed per
     /// backend.
     virtual std::size_t rows_per_pass() const = 0;
-    /// The pass copies the operator's values, one per link of the block.
+    /// The pass copies the operator's values, one per link of the block. With groups of rows, every
+    /// batch is a whole number of groups.
     virtual std::unique_ptr<UnrolledPass> unrolled_pass(const Block& block,
                                                         std::span<const float> operator_values,
-                                                        std::size_t layers, std::size_t rows) = 0;
+                                                        std::size_t layers, std::size_t rows,
+                                                        const Sites& sites) = 0;
     /// Widths: the input's, then each layer's.
     virtual std::unique_ptr<LinearPass> linear_pass(std::span<const std::size_t> widths,
                                                     std::size_t rows) = 0;
@@ -148,6 +152,10 @@ public:
     virtual void quantise(const Quantiser& quantiser, const Structure& structure,
                           ConstBufferView latent, ConstBufferView global_scale,
                           BufferView effective) = 0;
+    /// On a complex structure, the two places of each number become the mean of both.
+    virtual void average_pairs(const Structure& structure, BufferView links) = 0;
+    /// On a complex structure, the second place of each number becomes what the first one says.
+    virtual void copy_pairs(const Structure& structure, BufferView links) = 0;
     /// The straight-through gradient of a global scale: the sum over the layers of
     /// <dw, sign(latent)>.
     virtual void scale_gradient(std::span<const ConstBufferView> weight_gradients,

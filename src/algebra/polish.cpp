@@ -66,7 +66,9 @@ void Polish::run(std::size_t steps, float cut, std::span<const float> y, std::sp
     p = s;
     float gamma = s.squaredNorm();
     const float enough = kPolished * gamma;
-    for (std::size_t step = 0; step < steps && gamma > enough; ++step) {
+    const float rounded = kRounded * (per_a * a).squaredNorm();
+    for (std::size_t step = 0; step < steps && gamma > enough && gamma > rounded * r.squaredNorm();
+         ++step) {
         q = a * (per_a * p);
         const float alpha = gamma / q.squaredNorm();
         if (!std::isfinite(alpha)) break;  // columns that cancel

@@ -11,6 +11,12 @@ namespace pibinn {
 /// Polish ends at this share of the first squared gradient: float32 has no digits left to gain.
 inline constexpr float kPolished = 1e-14F;
 
+/// It also ends where the gradient A_S^T r is not longer than what rounding leaves of products that
+/// should be zero: at this share of ||A_S||^2 ||r||^2, five roundings squared. Beyond that the
+/// directions of conjugate gradients are rounding, and their steps of any length: a support of one
+/// entry is settled by one step, and five more ended at ten thousand times the signal.
+inline constexpr float kRounded = 1e-13F;
+
 /// A power of two near the largest of some numbers, 1 where all are zero. Polish divides columns
 /// and measurements by theirs, since it squares A^T r twice over: in units of 1e5 and 1e9 float32
 /// would overflow. Powers of two change no digit.

@@ -58,6 +58,13 @@ Structure Structure::repeated(std::size_t m, std::size_t n, std::size_t u) {
     return s;
 }
 
+Structure Structure::complex(std::size_t m, std::size_t n, std::size_t u) {
+    require_size(m, n);
+    Structure s = u == 1 ? dense(2 * m, 2 * n) : repeated(2 * m, 2 * n, u);
+    s.complex_ = true;
+    return s;
+}
+
 Structure Structure::blocks(std::span<const std::pair<std::size_t, std::size_t>> shapes) {
     if (shapes.empty())
         fail_usage("a structure of 0 blocks has no links", "give at least one block");
@@ -124,7 +131,8 @@ bool Structure::operator==(const Structure& other) const {
     const bool same_pattern =
         pattern_ == other.pattern_ || (pattern_ && other.pattern_ && *pattern_ == *other.pattern_);
     return kind_ == other.kind_ && rows_ == other.rows_ && cols_ == other.cols_ &&
-           repeat_ == other.repeat_ && blocks_ == other.blocks_ && same_pattern;
+           repeat_ == other.repeat_ && complex_ == other.complex_ && blocks_ == other.blocks_ &&
+           same_pattern;
 }
 
 }  // namespace pibinn

@@ -81,12 +81,26 @@ Place writable(const std::string& place) {
     return split;
 }
 
+/// The array of a place; of text, every two columns as one number where these are complex.
+UserArray read_from(const Place& from, Digits digits, Numbers text) {
+    UserArray array = from.format->read(from.file, from.name, digits);
+    if (!from.format->text || text == Numbers::real) return array;
+    if (array.cols() % 2 != 0)
+        fail_input(fmt::format("'{}' has {} columns, which are no complex numbers", from.file,
+                               array.cols()),
+                   "a complex number has two columns: real part, imaginary part");
+    return std::move(array).as_complex();
+}
+
 /// An array that is held whole.
 class HeldReader final : public RowReader {
 public:
-    explicit HeldReader(Batch whole) : whole_(std::move(whole)) {}
+    explicit HeldReader(UserArray whole)
+        : numbers_(whole.complex() ? Numbers::complex : Numbers::real),
+          whole_(std::move(whole).take_float32()) {}
     std::size_t rows() const override { return whole_.rows(); }
     std::size_t cols() const override { return whole_.cols(); }
+    Numbers numbers() const override { return numbers_; }
     Batch read(std::size_t begin, std::size_t count) override {
         Batch part(count, cols());
         std::copy_n(whole_.data() + begin * cols(), count * cols(), part.data());
@@ -94,6 +108,7 @@ public:
     }
 
 private:
+    Numbers numbers_;
     Batch whole_;
 };
 
@@ -122,7 +137,19 @@ void require_writable_array(const std::string& place) { writable(place); }
 
 Batch read_array(const std::string& place) {
     const Place from = readable(place);
-    return from.format->read(from.file, from.name);
+    return real_numbers(from.format->read(from.file, from.name, Digits::float32), place);
+}
+
+Batch real_numbers(UserArray array, const std::string& place) {
+    if (array.complex())
+        fail_input(fmt::format("'{}' holds complex numbers, but real ones are wanted here", place),
+                   "operator, signals and measurements of a problem of arrays may be complex; "
+                   "otherwise give a real array, such as array.real");
+    return std::move(array).take_float32();
+}
+
+UserArray read_user_array(const std::string& place, Numbers text) {
+    return read_from(readable(place), Digits::all, text);
 }
 
 std::optional<SparseMatrix> read_sparse_array(const std::string& place) {
@@ -131,19 +158,19 @@ std::optional<SparseMatrix> read_sparse_array(const std::string& place) {
     return from.format->read_sparse(from.file, from.name);
 }
 
-void write_array(const std::string& place, ConstBatchView values) {
-    ArrayWriter writer(place, values.cols, values.rows);
+void write_array(const std::string& place, ConstBatchView values, Numbers numbers) {
+    ArrayWriter writer(place, values.cols, values.rows, numbers);
     writer.write(values);
     writer.commit();
 }
 
-ArrayRows::ArrayRows(const std::string& place) {
+ArrayRows::ArrayRows(const std::string& place, Numbers text) {
     const Place from = readable(place);
     std::error_code code;
     if (from.format->open && std::filesystem::is_regular_file(from.file, code))
         reader_ = from.format->open(from.file);
     else
-        reader_ = std::make_unique<HeldReader>(from.format->read(from.file, from.name));
+        reader_ = std::make_unique<HeldReader>(read_from(from, Digits::float32, text));
 }
 
 ArrayRows::~ArrayRows() = default;
@@ -152,6 +179,7 @@ ArrayRows& ArrayRows::operator=(ArrayRows&&) noexcept = default;
 
 std::size_t ArrayRows::rows() const { return reader_->rows(); }
 std::size_t ArrayRows::cols() const { return reader_->cols(); }
+Numbers ArrayRows::numbers() const { return reader_->numbers(); }
 
 Batch ArrayRows::read(std::size_t begin, std::size_t count) {
     if (begin > rows() || count > rows() - begin)
@@ -162,9 +190,12 @@ Batch ArrayRows::read(std::size_t begin, std::size_t count) {
 }
 
 ArrayWriter::ArrayWriter(const std::string& place, std::size_t cols,
-                         std::optional<std::size_t> rows) {
+                         std::optional<std::size_t> rows, Numbers numbers) {
     const Place to = writable(place);
-    writer_ = to.format->create({to.file, to.name, cols, rows});
+    if (numbers == Numbers::complex && cols % 2 != 0)
+        fail_usage(fmt::format("rows of {} columns hold no whole number of complex numbers", cols),
+                   "a complex number has two columns");
+    writer_ = to.format->create({to.file, to.name, cols, rows, numbers});
 }
 
 ArrayWriter::~ArrayWriter() = default;

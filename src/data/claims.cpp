@@ -44,8 +44,9 @@ void require_sparse_claim(std::size_t cols, std::uint64_t file_bytes, const std:
 }
 
 void require_full_claim(std::size_t rows, std::size_t cols, std::uint64_t file_bytes,
-                        const std::string& where) {
-    require_claim(sizeof(float) * static_cast<double>(rows) * static_cast<double>(cols),
+                        const std::string& where, Digits digits) {
+    const double width = digits == Digits::all ? sizeof(double) : sizeof(float);
+    require_claim(width * static_cast<double>(rows) * static_cast<double>(cols),
                   claim_factor::arrays, file_bytes,
                   fmt::format("'{}' is sparse, and its {} x {} numbers in full", where, rows, cols),
                   "use it as a mask, or save it in full");

@@ -4,12 +4,14 @@
 #include <cstdint>
 #include <string>
 
+#include "data/array_format.hpp"
+
 namespace pibinn {
 
 /// The rule for every file that is read: what it says of itself may cost at most so many bytes of
 /// memory for each of its own bytes. docs/file-format.md says what is counted in which format.
 namespace claim_factor {
-inline constexpr double arrays = 1024;    ///< .npz, .mat: half of them inflated, half as float32
+inline constexpr double arrays = 1024;    ///< .npz, .mat: half of them inflated, half as numbers
 inline constexpr double pictures = 4096;  ///< JPEG, PNG
 inline constexpr double models = 256;     ///< what a model file holds, a bit as a float32
 inline constexpr double rows = 4096;      ///< what recovering one row with a model takes
@@ -36,6 +38,6 @@ void require_formula_claim(double bytes, std::uint64_t file_bytes, const std::st
 /// The same of a sparse matrix: of what is held for every column, and of the whole matrix.
 void require_sparse_claim(std::size_t cols, std::uint64_t file_bytes, const std::string& where);
 void require_full_claim(std::size_t rows, std::size_t cols, std::uint64_t file_bytes,
-                        const std::string& where);
+                        const std::string& where, Digits digits);
 
 }  // namespace pibinn

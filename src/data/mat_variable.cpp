@@ -133,7 +133,7 @@ std::string choose(mat_t* file, const std::string& where, const std::string& nam
 
 /// What a variable claims to be, checked before its numbers are read.
 void require_numbers(const matvar_t& info, const std::filesystem::path& path,
-                     const std::string& where) {
+                     const std::string& where, Digits digits) {
     switch (info.class_type) {
         case MAT_C_SPARSE:
         case MAT_C_DOUBLE:
@@ -151,19 +151,21 @@ void require_numbers(const matvar_t& info, const std::filesystem::path& path,
             fail_input(fmt::format("'{}' is not a matrix of numbers", where),
                        "save a numeric matrix, not a struct, a cell array or text");
     }
-    if (info.isComplex)
-        fail_input(fmt::format("'{}' holds complex numbers", where),
-                   "save the real and the imaginary parts as columns of their own");
+    if (info.isComplex && info.class_type == MAT_C_SPARSE)
+        fail_input(fmt::format("'{}' is a sparse matrix of complex numbers", where),
+                   "save it in full: A = full(A)");
     if (info.rank != 2)
         fail_input(fmt::format("'{}' has {} dimensions", where, info.rank),
                    "save a matrix with one signal per row: reshape(x, size(x, 1), [])");
     // A sparse matrix holds fewer numbers than these; what it holds is limited by the child.
     if (info.class_type == MAT_C_SPARSE) return;
-    const double numbers = static_cast<double>(info.dims[0]) * static_cast<double>(info.dims[1]);
+    const double numbers = static_cast<double>(info.dims[0]) * static_cast<double>(info.dims[1]) *
+                           (info.isComplex ? 2 : 1);
+    const double width = digits == Digits::all ? sizeof(double) : sizeof(float);
     std::error_code code;
     const auto bytes = std::filesystem::file_size(path, code);
     require_claim(
-        numbers * (sizeof(double) + sizeof(float)), claim_factor::arrays, code ? 0 : bytes,
+        numbers * (sizeof(double) + width), claim_factor::arrays, code ? 0 : bytes,
         fmt::format("'{}' claims {} x {} numbers, which", where, info.dims[0], info.dims[1]));
 }
 
@@ -195,14 +197,6 @@ double number_at(const void* data, matio_types type, std::size_t i, const std::s
     }
 }
 
-void set(Batch& batch, std::size_t i, std::size_t j, double value, const std::string& where) {
-    batch(i, j) = static_cast<float>(value);
-    if (!std::isfinite(batch(i, j)))
-        fail_input(
-            fmt::format("'{}' has {} at row {}, column {} (counted from 0)", where, value, i, j),
-            "replace NaN and infinite values, scale large ones down");
-}
-
 std::vector<SparseEntry> sparse_entries(const matvar_t& variable, const std::string& where) {
     const auto& sparse = *static_cast<const mat_sparse_t*>(variable.data);
     const std::size_t cols = variable.dims[1];
@@ -216,21 +210,48 @@ std::vector<SparseEntry> sparse_entries(const matvar_t& variable, const std::str
     return entries;
 }
 
-Batch full_matrix(const matvar_t& variable, const std::string& where) {
-    Batch batch(variable.dims[0], variable.dims[1]);
-    if (variable.nbytes / Mat_SizeOf(variable.data_type) < batch.size())
+/// Whether float32 would round numbers of this type.
+bool beyond_float32(matio_types type) {
+    return type != MAT_T_SINGLE && Mat_SizeOf(type) >= sizeof(float);
+}
+
+/// The real parts of a variable, or its imaginary parts.
+const void* part_of(const matvar_t& variable, std::size_t part, const std::string& where) {
+    const void* data = variable.data;
+    if (variable.isComplex) {
+        const auto& parts = *static_cast<const mat_complex_split_t*>(variable.data);
+        data = part == 0 ? parts.Re : parts.Im;
+    }
+    if (!data) fail_input(fmt::format("'{}' holds no numbers", where), "save it again");
+    return data;
+}
+
+template <class T>
+Matrix<T> full_matrix(const matvar_t& variable, const std::string& where) {
+    const std::size_t rows = variable.dims[0], cols = variable.dims[1];
+    const std::size_t parts = variable.isComplex ? 2 : 1;
+    if (variable.nbytes / Mat_SizeOf(variable.data_type) < rows * cols)
         fail_input(fmt::format("'{}' is truncated", where), "copy or save the file again");
-    // MATLAB stores columns one after the other.
-    for (std::size_t j = 0; j < batch.cols(); ++j)
-        for (std::size_t i = 0; i < batch.rows(); ++i)
-            set(batch, i, j,
-                number_at(variable.data, variable.data_type, j * batch.rows() + i, where), where);
+    Matrix<T> batch(rows, cols * parts);
+    // MATLAB stores columns one after the other, and all real parts before the imaginary ones.
+    for (std::size_t part = 0; part < parts; ++part) {
+        const void* const data = part_of(variable, part, where);
+        for (std::size_t j = 0; j < cols; ++j)
+            for (std::size_t i = 0; i < rows; ++i) {
+                const double value = number_at(data, variable.data_type, j * rows + i, where);
+                batch(i, j * parts + part) = static_cast<T>(value);
+                if (!std::isfinite(static_cast<float>(value)))
+                    fail_input(fmt::format("'{}' has {} at row {}, column {}{} (counted from 0)",
+                                           where, value, i, j, part == 1 ? ", imaginary part" : ""),
+                               "replace NaN and infinite values, scale large ones down");
+            }
+    }
     return batch;
 }
 
 }  // namespace
 
-MatVariable read_mat_variable(const std::string& path, const std::string& name) {
+MatVariable read_mat_variable(const std::string& path, const std::string& name, Digits digits) {
     const MatFile file = open_mat(path);
     const std::string chosen = choose(file.get(), path, name);
     MatVariable result;
@@ -239,7 +260,7 @@ MatVariable read_mat_variable(const std::string& path, const std::string& name) 
     {
         const Variable info(Mat_VarReadInfo(file.get(), chosen.c_str()));
         if (!info) fail_input(fmt::format("'{}' cannot be read", where), "save it again");
-        require_numbers(*info, path, where);
+        require_numbers(*info, path, where, digits);
     }
     const Variable variable(Mat_VarRead(file.get(), chosen.c_str()));
     require_no_complaint(where);
@@ -252,8 +273,11 @@ MatVariable read_mat_variable(const std::string& path, const std::string& name) 
     result.sparse = variable->class_type == MAT_C_SPARSE;
     if (result.sparse)
         result.entries = sparse_entries(*variable, where);
+    else if (digits == Digits::all && beyond_float32(variable->data_type))
+        result.values = full_matrix<double>(*variable, where);
     else
-        result.values = full_matrix(*variable, where);
+        result.values = full_matrix<float>(*variable, where);
+    if (variable->isComplex) result.values = std::move(result.values).as_complex();
     return result;
 }
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "pibinn/matrix.hpp"
+#include "data/array_format.hpp"
 #include "pibinn/sparse_matrix.hpp"
 
 namespace pibinn {
@@ -15,15 +15,15 @@ struct MatVariable {
     std::size_t rows = 0;
     std::size_t cols = 0;
     bool sparse = false;
-    Batch values;                      ///< of a full matrix
+    UserArray values;                  ///< of a full matrix
     std::vector<SparseEntry> entries;  ///< of a sparse one, by columns
 };
 
-/// One variable of a MATLAB file, version 5 to 7.3; without a name the only one it holds. Real
-/// numbers, full or sparse; anything else is an input error.
+/// One variable of a MATLAB file, version 5 to 7.3; without a name the only one it holds. Numbers,
+/// real or complex, or a sparse matrix of real ones; anything else is an input error.
 ///
 /// The numbers come through matio and, in version 7.3, libhdf5. Neither withstands hostile files:
 /// call this in a child process only (`run_in_child`).
-MatVariable read_mat_variable(const std::string& file, const std::string& name);
+MatVariable read_mat_variable(const std::string& file, const std::string& name, Digits digits);
 
 }  // namespace pibinn

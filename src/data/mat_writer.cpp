@@ -14,7 +14,7 @@ namespace {
 
 // "MAT-File Format" of MathWorks, level 5: kinds of elements and the class of the array.
 constexpr std::uint32_t kInt8 = 1, kInt32 = 5, kUint32 = 6, kSingle = 7, kMatrix = 14;
-constexpr std::uint32_t kSingleClass = 7;
+constexpr std::uint32_t kSingleClass = 7, kComplexFlag = 0x0800;
 constexpr std::size_t kLongestName = 63;
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
@@ -57,19 +57,23 @@ void require_mat_name(const std::string& file, const std::string& name) {
 }
 
 void save_mat(const NewArray& array, ConstBatchView values) {
-    std::string numbers;
-    numbers.reserve(values.rows * values.cols * sizeof(float));
-    for (std::size_t j = 0; j < values.cols; ++j)
-        for (std::size_t i = 0; i < values.rows; ++i) append_little(numbers, values(i, j));
-
+    const std::size_t parts = array.complex() ? 2 : 1;
     std::string matrix;
-    append_element(matrix, kUint32, pair_of(kSingleClass, 0));
-    append_element(
-        matrix, kInt32,
-        pair_of(static_cast<std::uint32_t>(values.rows), static_cast<std::uint32_t>(values.cols)));
+    append_element(matrix, kUint32,
+                   pair_of(kSingleClass | (array.complex() ? kComplexFlag : 0), 0));
+    append_element(matrix, kInt32,
+                   pair_of(static_cast<std::uint32_t>(values.rows),
+                           static_cast<std::uint32_t>(values.cols / parts)));
     append_element(matrix, kInt8,
                    array.name.empty() ? valid_name(name_from_file(array.file)) : array.name);
-    append_element(matrix, kSingle, numbers);
+    // Column by column, and all real parts before all imaginary ones.
+    for (std::size_t part = 0; part < parts; ++part) {
+        std::string numbers;
+        numbers.reserve(values.rows * values.cols / parts * sizeof(float));
+        for (std::size_t j = part; j < values.cols; j += parts)
+            for (std::size_t i = 0; i < values.rows; ++i) append_little(numbers, values(i, j));
+        append_element(matrix, kSingle, numbers);
+    }
 
     std::string head = "MATLAB 5.0 MAT-file, written by pibinn";
     head.resize(124, ' ');

@@ -46,27 +46,32 @@ T load(const char* from, bool big_endian) {
     return std::bit_cast<T>(bytes);
 }
 
-template <class T>
-void decode(const NpyFormat& format, const char* data, std::size_t first_row, Batch& into,
+template <class Stored, class T>
+void decode(const NpyFormat& format, const char* data, std::size_t first_row, Matrix<T>& into,
             const std::string& where) {
+    const std::size_t parts = format.parts();
+    const auto place = [&](std::size_t i, std::size_t j, std::size_t part) {
+        return (format.fortran_order ? j * format.rows + i : i * format.cols + j) * parts + part;
+    };
+    const auto fail = [&](auto value, std::size_t i, std::size_t j, std::size_t part) {
+        const bool finite = std::isfinite(static_cast<double>(value));
+        fail_input(fmt::format("'{}' has {} at row {}, column {}{}{}", where, value, first_row + i,
+                               j, part == 1 ? " (imaginary part)" : "",
+                               finite ? ": too large for float32" : " (counted from 0)"),
+                   finite ? "scale the values down" : "replace NaN and infinite values");
+    };
     for (std::size_t i = 0; i < format.rows; ++i)
-        for (std::size_t j = 0; j < format.cols; ++j) {
-            const std::size_t at = format.fortran_order ? j * format.rows + i : i * format.cols + j;
-            const auto value = widen(load<T>(data + at * sizeof(T), format.big_endian));
-            into(i, j) = static_cast<float>(value);
-            if (std::isfinite(into(i, j))) continue;
-            if (std::isfinite(static_cast<double>(value)))
-                fail_input(fmt::format("'{}' has {} at row {}, column {}: too large for float32",
-                                       where, value, first_row + i, j),
-                           "scale the values down");
-            fail_input(fmt::format("'{}' has {} at row {}, column {} (counted from 0)", where,
-                                   value, first_row + i, j),
-                       "replace NaN and infinite values");
-        }
+        for (std::size_t j = 0; j < format.cols; ++j)
+            for (std::size_t part = 0; part < parts; ++part) {
+                const char* const from = data + place(i, j, part) * sizeof(Stored);
+                const auto value = widen(load<Stored>(from, format.big_endian));
+                into(i, j * parts + part) = static_cast<T>(value);
+                if (!std::isfinite(static_cast<float>(value))) fail(value, i, j, part);
+            }
 }
 
-template <class One, class Two, class Four, class Eight>
-void decode_width(const NpyFormat& format, const char* data, std::size_t first_row, Batch& into,
+template <class One, class Two, class Four, class Eight, class T>
+void decode_width(const NpyFormat& format, const char* data, std::size_t first_row, Matrix<T>& into,
                   const std::string& where) {
     switch (format.width) {
         case 1:
@@ -82,33 +87,42 @@ void decode_width(const NpyFormat& format, const char* data, std::size_t first_r
 
 }  // namespace
 
-Batch decode_npy_numbers(const NpyFormat& format, const char* data, std::size_t first_row,
-                         const std::string& where) {
-    Batch batch(format.rows, format.cols);
-    const auto as = [&]<class One, class Two, class Four, class Eight>() {
-        decode_width<One, Two, Four, Eight>(format, data, first_row, batch, where);
-    };
+template <class T>
+Matrix<T> decode_npy_numbers(const NpyFormat& format, const char* data, std::size_t first_row,
+                             const std::string& where) {
+    Matrix<T> batch(format.rows, format.columns());
     switch (format.kind) {
         case NumberKind::boolean:
             decode<Boolean>(format, data, first_row, batch, where);
             break;
         case NumberKind::signed_integer:
-            as.operator()<std::int8_t, std::int16_t, std::int32_t, std::int64_t>();
+            decode_width<std::int8_t, std::int16_t, std::int32_t, std::int64_t>(
+                format, data, first_row, batch, where);
             break;
         case NumberKind::unsigned_integer:
-            as.operator()<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>();
+            decode_width<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>(
+                format, data, first_row, batch, where);
             break;
         case NumberKind::floating:
             ensure(format.width > 1, "floats have at least 2 bytes");
-            as.operator()<Boolean, Half, float, double>();
+            decode_width<Boolean, Half, float, double>(format, data, first_row, batch, where);
             break;
     }
     return batch;
 }
 
-Batch decode_npy(std::string_view bytes, const std::string& where) {
+template Matrix<float> decode_npy_numbers(const NpyFormat&, const char*, std::size_t,
+                                          const std::string&);
+template Matrix<double> decode_npy_numbers(const NpyFormat&, const char*, std::size_t,
+                                           const std::string&);
+
+UserArray decode_npy(std::string_view bytes, const std::string& where, Digits digits) {
     const NpyFormat format = parse_npy_header(bytes, bytes.size(), where);
-    return decode_npy_numbers(format, bytes.data() + format.data_offset, 0, where);
+    const char* const data = bytes.data() + format.data_offset;
+    UserArray array = digits == Digits::all && format.beyond_float32()
+                          ? UserArray(decode_npy_numbers<double>(format, data, 0, where))
+                          : UserArray(decode_npy_numbers<float>(format, data, 0, where));
+    return format.complex ? std::move(array).as_complex() : array;
 }
 
 std::vector<std::int64_t> decode_npy_integers(std::string_view bytes, const std::string& where) {
@@ -135,24 +149,26 @@ std::vector<std::int64_t> decode_npy_integers(std::string_view bytes, const std:
 }
 
 Batch read_npy(const std::filesystem::path& path) {
-    return decode_npy(read_file(path), path.string());
+    return real_numbers(decode_npy(read_file(path), path.string(), Digits::float32), path.string());
 }
 
-void write_npy(const std::filesystem::path& path, ConstBatchView values) {
-    NpyWriter writer(path, values.rows, values.cols);
+void write_npy(const std::filesystem::path& path, ConstBatchView values, Numbers numbers) {
+    NpyWriter writer(path, values.rows, values.cols, numbers);
     writer.write(values);
     writer.commit();
 }
 
-NpyWriter::NpyWriter(const std::filesystem::path& path, std::size_t rows, std::size_t cols)
-    : file_(std::make_unique<AtomicFile>(path)), announced_(rows), cols_(cols) {
-    file_->write(make_npy_header("<f4", std::array{rows, cols}));
-}
-NpyWriter::NpyWriter(const std::filesystem::path& path, std::size_t cols)
-    : file_(std::make_unique<AtomicFile>(path)), cols_(cols) {
-    file_->write(make_npy_header("<f4", std::array{std::size_t{0}, cols}));
+NpyWriter::NpyWriter(const std::filesystem::path& path, std::optional<std::size_t> rows,
+                     std::size_t cols, Numbers numbers)
+    : file_(std::make_unique<AtomicFile>(path)), announced_(rows), cols_(cols), numbers_(numbers) {
+    file_->write(header(rows.value_or(0)));
 }
 NpyWriter::~NpyWriter() = default;
+
+std::string NpyWriter::header(std::size_t rows) const {
+    const bool complex = numbers_ == Numbers::complex;
+    return make_npy_header(complex ? "<c8" : "<f4", std::array{rows, complex ? cols_ / 2 : cols_});
+}
 
 void NpyWriter::write(ConstBatchView rows) {
     if (rows.cols != cols_)
@@ -177,7 +193,7 @@ void NpyWriter::commit() {
                    "announce as many rows as will be written");
     if (!announced_)
         // Padding makes the headers of any number of rows equally long.
-        file_->rewrite_start(make_npy_header("<f4", std::array{rows_, cols_}));
+        file_->rewrite_start(header(rows_));
     file_->commit();
 }
 

@@ -144,14 +144,17 @@ void set_type(NpyFormat& format, const std::string& descr, const std::string& wh
         name.remove_prefix(1);
     }
     const char letter = name.empty() ? '\0' : name[0];
-    if (letter == 'c')
-        refuse("complex numbers", "save the real and the imaginary parts as columns of their own");
     if (letter == 'O')
         refuse("Python objects, which are never unpickled", "save an array of plain numbers");
     if (letter == 'S' || letter == 'U' || letter == 'a') refuse("text, not numbers", as_float);
     if (letter == 'M' || letter == 'm') refuse("dates or times, not numbers", as_float);
     if (letter == 'V') refuse("raw bytes of an unknown meaning", as_float);
 
+    if (name == "c8" || name == "c16") {
+        format.complex = true;
+        format.width = name == "c8" ? 4 : 8;
+        return;
+    }
     const std::string_view width = name.empty() ? name : name.substr(1);
     const bool integer_width = width == "1" || width == "2" || width == "4" || width == "8";
     if (name == "?" || name == "b1")
@@ -230,11 +233,11 @@ NpyFormat parse_npy_header(std::string_view start, std::uint64_t total, const st
     const std::uint64_t there = total - format.data_offset;
     std::uint64_t wanted = 0;
     if (__builtin_mul_overflow(format.rows, format.cols, &wanted) ||
-        __builtin_mul_overflow(wanted, format.width, &wanted) || wanted > there)
+        __builtin_mul_overflow(wanted, format.bytes(), &wanted) || wanted > there)
         fail_input(
             fmt::format("'{}' is truncated: its header says {} x {} numbers of {} bytes, but "
                         "{} bytes follow",
-                        where, format.rows, format.cols, format.width, there),
+                        where, format.rows, format.cols, format.bytes(), there),
             "copy or save the file again");
     if (wanted < there)
         fail_input(fmt::format("'{}' has {} bytes after its {} x {} numbers", where, there - wanted,

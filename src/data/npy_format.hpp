@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "data/array_format.hpp"
 #include "pibinn/matrix.hpp"
 
 namespace pibinn {
@@ -16,12 +17,22 @@ enum class NumberKind { boolean, signed_integer, unsigned_integer, floating };
 /// What the header of a .npy array says, checked: the numbers fill the rest of the file exactly.
 struct NpyFormat {
     NumberKind kind = NumberKind::floating;
-    std::size_t width = 4;  ///< bytes per number
+    std::size_t width = 4;  ///< bytes per number, or per part of a complex one
+    bool complex = false;   ///< every number is a real part and an imaginary part
     bool big_endian = false;
     bool fortran_order = false;
     std::size_t rows = 0;
     std::size_t cols = 0;
     std::size_t data_offset = 0;
+
+    std::size_t parts() const { return complex ? 2 : 1; }
+    std::size_t bytes() const { return width * parts(); }   ///< per number
+    std::size_t columns() const { return cols * parts(); }  ///< of a matrix that holds them
+
+    /// Whether float32 would round the numbers.
+    bool beyond_float32() const {
+        return width > 4 || (width == 4 && kind != NumberKind::floating);
+    }
 };
 
 /// As many bytes of the start of an array as its header may need. Headers of real arrays have 64 to
@@ -32,13 +43,15 @@ inline constexpr std::size_t npy_longest_header = 65536;
 /// of `total` bytes. `where` is the place that errors name.
 NpyFormat parse_npy_header(std::string_view start, std::uint64_t total, const std::string& where);
 
-/// Rows of a .npy array as float32: `format` with the number of these rows, `data` its numbers.
-/// `first_row` is where they stand in the file, for errors.
-Batch decode_npy_numbers(const NpyFormat& format, const char* data, std::size_t first_row,
-                         const std::string& where);
+/// Rows of a .npy array as T, float or double, two columns per complex number: `format` with the
+/// number of these rows, `data` its numbers. `first_row` is where they stand in the file, for
+/// errors. A number beyond float32 is an error either way.
+template <class T>
+Matrix<T> decode_npy_numbers(const NpyFormat& format, const char* data, std::size_t first_row,
+                             const std::string& where);
 
-/// A whole .npy array, header and numbers, as float32.
-Batch decode_npy(std::string_view bytes, const std::string& where);
+/// A whole .npy array, header and numbers.
+UserArray decode_npy(std::string_view bytes, const std::string& where, Digits digits);
 
 /// The numbers of a 1-D array of integers, which float32 would round. Other arrays are input
 /// errors.

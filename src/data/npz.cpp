@@ -53,6 +53,9 @@ struct Encoder {
     std::string operator()(std::span<const std::uint8_t> values) const {
         return encode("|u1", values);
     }
+    std::string operator()(MatrixView<const std::complex<float>> values) const {
+        return encode("<c8", values);
+    }
 };
 
 }  // namespace
@@ -86,26 +89,27 @@ const ZipEntry& NpzArchive::entry(std::string_view name) const {
                                : "it holds " + list_of(names));
 }
 
-std::string NpzArchive::content(std::string_view name) const {
+std::string NpzArchive::content(std::string_view name, Digits digits) const {
     const ZipEntry& found = entry(name);
     // The header is read alone first, so that a bomb is refused before it is inflated.
     const std::string start = read_zip_start(bytes, found, npy_longest_header, where);
     const NpyFormat format = parse_npy_header(start, found.size, place_of(name));
-    const double numbers = static_cast<double>(format.rows) * static_cast<double>(format.cols);
+    const double numbers = static_cast<double>(format.rows) * static_cast<double>(format.columns());
+    const double width =
+        digits == Digits::all && format.beyond_float32() ? sizeof(double) : sizeof(float);
     require_claim(
-        static_cast<double>(found.size) + sizeof(float) * numbers, claim_factor::arrays,
-        found.packed_size,
+        static_cast<double>(found.size) + width * numbers, claim_factor::arrays, found.packed_size,
         fmt::format("'{}' with {} x {} numbers", place_of(name), format.rows, format.cols),
         "save it uncompressed, with numpy.savez or numpy.save");
     return read_zip_entry(bytes, found, where);
 }
 
-Batch NpzArchive::read(std::string_view name) const {
-    return decode_npy(content(name), place_of(name));
+UserArray NpzArchive::read(std::string_view name, Digits digits) const {
+    return decode_npy(content(name, digits), place_of(name), digits);
 }
 
 std::vector<std::int64_t> NpzArchive::read_integers(std::string_view name) const {
-    return decode_npy_integers(content(name), place_of(name));
+    return decode_npy_integers(content(name, Digits::all), place_of(name));
 }
 
 std::string NpzArchive::read_text(std::string_view name) const {
@@ -121,23 +125,27 @@ std::vector<std::string> npz_names(const std::filesystem::path& path) {
 }
 
 Batch read_npz(const std::filesystem::path& path, const std::string& name) {
-    return open_npz(path).read(name);
+    const NpzArchive archive = open_npz(path);
+    return real_numbers(archive.read(name, Digits::float32), archive.place_of(name));
 }
 
 Batch read_npz(const std::filesystem::path& path) {
-    const NpzArchive archive = open_npz(path);
+    return real_numbers(read_only_array(open_npz(path), Digits::float32), path.string());
+}
+
+UserArray read_only_array(const NpzArchive& archive, Digits digits) {
     if (archive.arrays.empty())
         fail_input(fmt::format("'{}' holds no arrays", archive.where),
                    "save the arrays with numpy.savez");
     if (const auto sparse = read_scipy_sparse(archive)) {
-        require_full_claim(sparse->rows, sparse->cols, archive.bytes.size(), archive.where);
-        return sparse->to_dense(archive.where);
+        require_full_claim(sparse->rows, sparse->cols, archive.bytes.size(), archive.where, digits);
+        return full_array(*sparse, archive.where, digits);
     }
     if (archive.arrays.size() > 1)
         fail_input(fmt::format("'{}' holds {} arrays: {}", archive.where, archive.arrays.size(),
                                list_of(archive.names)),
                    fmt::format("name one of them, such as '{}:NAME'", archive.where));
-    return archive.read(archive.names.front());
+    return archive.read(archive.names.front(), digits);
 }
 
 void write_npz(const std::filesystem::path& path, std::span<const NpzArray> arrays) {

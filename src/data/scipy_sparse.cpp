@@ -57,11 +57,22 @@ private:
     std::vector<std::int64_t> integers(std::string_view name) const {
         return archive_.read_integers(name);
     }
+    UserArray numbers() const {
+        UserArray data = archive_.read("data", Digits::all);
+        if (data.complex())
+            fail_input(fmt::format("'{}' is a sparse matrix of complex numbers", archive_.where),
+                       "save it in full: numpy.save(path, matrix.toarray())");
+        return data;
+    }
     /// An index that is within the matrix, or an error.
     std::uint32_t index(std::int64_t value, std::size_t length, std::string_view name) const {
         if (value < 0 || static_cast<std::uint64_t>(value) >= length)
             fail(fmt::format("{} has {}, but the matrix is {} x {}", name, value, rows_, cols_));
         return static_cast<std::uint32_t>(value);
+    }
+    /// Number k of an array in the order of its rows.
+    static double at(const UserArray& array, std::size_t k) {
+        return array(k / array.cols(), k % array.cols());
     }
     void require_equal(std::size_t a, std::size_t b, std::string_view what) const {
         if (a != b) fail(fmt::format("{} has {} numbers, data {}", what, a, b));
@@ -69,7 +80,7 @@ private:
 
     /// csr: the entries of row i are those of indptr[i] .. indptr[i + 1] - 1; csc: of column i.
     std::vector<SparseEntry> compressed(bool by_row) const {
-        const Batch data = archive_.read("data");
+        const UserArray data = numbers();
         const std::vector<std::int64_t> indices = integers("indices");
         const std::vector<std::int64_t> starts = integers("indptr");
         const std::size_t lines = by_row ? rows_ : cols_;
@@ -89,14 +100,14 @@ private:
                  k < static_cast<std::size_t>(starts[i + 1]); ++k) {
                 const auto line = static_cast<std::uint32_t>(i);
                 const std::uint32_t other = index(indices[k], by_row ? cols_ : rows_, "indices");
-                entries.push_back({by_row ? line : other, by_row ? other : line, data.data()[k]});
+                entries.push_back({by_row ? line : other, by_row ? other : line, at(data, k)});
             }
         }
         return entries;
     }
 
     std::vector<SparseEntry> triplets() const {
-        const Batch data = archive_.read("data");
+        const UserArray data = numbers();
         const std::vector<std::int64_t> rows = integers("row");
         const std::vector<std::int64_t> cols = integers("col");
         require_equal(rows.size(), data.size(), "row");
@@ -105,13 +116,13 @@ private:
         entries.reserve(data.size());
         for (std::size_t k = 0; k < data.size(); ++k)
             entries.push_back(
-                {index(rows[k], rows_, "row"), index(cols[k], cols_, "col"), data.data()[k]});
+                {index(rows[k], rows_, "row"), index(cols[k], cols_, "col"), at(data, k)});
         return entries;
     }
 
     /// Row d of data is a diagonal: its number j stands in column j, at row j - offsets[d].
     std::vector<SparseEntry> diagonals() const {
-        const Batch data = archive_.read("data");
+        const UserArray data = numbers();
         const std::vector<std::int64_t> offsets = integers("offsets");
         if (offsets.size() != data.rows())
             fail(fmt::format("offsets has {} numbers for {} diagonals", offsets.size(),

@@ -96,10 +96,12 @@ Batch read_ids(const std::string& file, std::size_t rows, const std::string& of)
     return ids;
 }
 
-void require_loud(const Batch& artefacts, const std::string& file) {
+void require_loud(const UserArray& artefacts, const std::string& file) {
     for (std::size_t i = 0; i < artefacts.rows(); ++i) {
-        const auto row = artefacts.row(i);
-        if (std::all_of(row.begin(), row.end(), [](float v) { return v == 0; }))
+        bool silent = true;
+        for (std::size_t j = 0; j < artefacts.cols(); ++j)
+            silent = silent && static_cast<float>(artefacts(i, j)) == 0;
+        if (silent)
             fail_input(fmt::format("'{}' is silent in row {} (counted from 0)", file, i),
                        "there is no signal-to-noise ratio to silence: remove such segments");
     }
@@ -107,7 +109,7 @@ void require_loud(const Batch& artefacts, const std::string& file) {
 
 void split_artefacts(const SegmentSpec& spec, std::size_t length, std::uint64_t seed,
                      SegmentSet& set) {
-    const Batch artefacts = read_array(spec.artefact);
+    const UserArray artefacts = read_user_array(spec.artefact);
     if (artefacts.rows() < 2 || artefacts.cols() != length)
         fail_input(
             fmt::format("'{}' holds {} artefacts of {} samples, but the segments of '{}' "
@@ -165,7 +167,7 @@ void find_segments(SegmentSpec& spec) {
 }
 
 SegmentSet read_segments(const SegmentSpec& spec, std::uint64_t seed) {
-    const Batch clean = read_array(spec.clean);
+    const UserArray clean = read_user_array(spec.clean);
     const WantedRows wanted = wanted_rows(clean.rows(), spec.train, spec.test);
     const Stream stream(seed, Purpose::split, 2);
     if (spec.split_by_recording && spec.clean_ids.empty())

@@ -39,12 +39,21 @@ struct pibinn_model {
 };
 
 struct pibinn_workspace {
-    explicit pibinn_workspace(const pibinn_model& owner) : model_number(owner.number) {
-        if (owner.recoverer.packed() != nullptr) packed.emplace(*owner.recoverer.packed());
+    /// For batches of up to so many rows at a time.
+    pibinn_workspace(const pibinn_model& owner, std::size_t rows) : model_number(owner.number) {
+        const pibinn::Recoverer& recoverer = owner.recoverer;
+        if (recoverer.packed() != nullptr) packed.emplace(*recoverer.packed());
+        if (!recoverer.domain().measurement_rows().complex) return;
+        y = pibinn::Batch(std::min(rows, kSplitRows), recoverer.measurements());
+        x = pibinn::Batch(y.rows(), recoverer.entries());
     }
+
+    /// Complex rows are split so many at a time: four tiles of signals side by side.
+    static constexpr std::size_t kSplitRows = 64;
 
     std::uint64_t model_number;
     std::optional<pibinn::PackedModel::Workspace> packed;
+    pibinn::Batch y, x;  ///< split rows; empty where numbers are real
 };
 
 namespace {
@@ -102,6 +111,21 @@ void require(const void* pointer, const char* name) {
         pibinn::fail_usage(fmt::format("{} is NULL", name), "give a pointer to something");
 }
 
+/// Rows as everything inside has them; errors call the first one `first_row`.
+void recover_split(const pibinn::Recoverer& recoverer, pibinn_workspace& workspace,
+                   ConstBatchView y, BatchView x, std::size_t first_row) {
+    if (workspace.packed && recoverer.domain().plain()) {
+        pibinn::require_numbers(y, first_row);
+        recoverer.packed()->recover_coefficients(y, x, *workspace.packed);
+        pibinn::require_recovered(x, first_row);
+        return;
+    }
+    pibinn::ThreadPool caller(1);
+    const pibinn::Batch found =
+        recoverer.signals(recoverer.coefficients(y, caller, nullptr, first_row), caller, first_row);
+    std::copy_n(found.data(), found.size(), x.data);
+}
+
 void recover(const pibinn_model& model, pibinn_workspace& workspace, const float* y_rows,
              std::size_t rows, float* x_rows) {
     if (rows == 0) return;
@@ -110,14 +134,21 @@ void recover(const pibinn_model& model, pibinn_workspace& workspace, const float
     const pibinn::Recoverer& recoverer = model.recoverer;
     const ConstBatchView y(y_rows, rows, recoverer.measurements());
     const BatchView x(x_rows, rows, recoverer.entries());
-    if (workspace.packed && recoverer.domain().plain()) {
-        pibinn::require_numbers(y);
-        recoverer.packed()->recover_coefficients(y, x, *workspace.packed);
-        pibinn::require_recovered(x);
-        return;
+    const pibinn::SignalDomain& domain = recoverer.domain();
+    if (!domain.measurement_rows().complex) return recover_split(recoverer, workspace, y, x, 0);
+    pibinn::require_numbers(y);  // names the caller's columns
+    for (std::size_t begin = 0; begin < rows; begin += workspace.y.rows()) {
+        const std::size_t end = std::min(rows, begin + workspace.y.rows());
+        const BatchView y_split = workspace.y.view().row_range(0, end - begin);
+        pibinn::split_complex(y.row_range(begin, end), y_split, domain.vectors);
+        if (!domain.complex) {
+            recover_split(recoverer, workspace, y_split, x.row_range(begin, end), begin);
+            continue;
+        }
+        const BatchView x_split = workspace.x.view().row_range(0, end - begin);
+        recover_split(recoverer, workspace, y_split, x_split, begin);
+        pibinn::interleave_complex(x_split, x.row_range(begin, end), domain.vectors);
     }
-    const pibinn::Batch found = recoverer(y);
-    std::copy_n(found.data(), found.size(), x.data);
 }
 
 }  // namespace
@@ -145,10 +176,18 @@ size_t pibinn_entries(const pibinn_model* model) {
     return model == nullptr ? 0 : model->recoverer.entries();
 }
 
+int pibinn_complex_measurements(const pibinn_model* model) {
+    return model != nullptr && model->recoverer.domain().measurement_rows().complex ? 1 : 0;
+}
+
+int pibinn_complex_entries(const pibinn_model* model) {
+    return model != nullptr && model->recoverer.domain().complex ? 1 : 0;
+}
+
 pibinn_status pibinn_recover(const pibinn_model* model, const float* y, size_t rows, float* x) {
     return guarded([&] {
         require(model, "model");
-        pibinn_workspace workspace(*model);
+        pibinn_workspace workspace(*model, rows);
         recover(*model, workspace, y, rows, x);
     });
 }
@@ -170,7 +209,7 @@ pibinn_status pibinn_workspace_new(const pibinn_model* model, pibinn_workspace**
     return guarded([&] {
         require(model, "model");
         require(workspace, "workspace");
-        *workspace = new pibinn_workspace(*model);
+        *workspace = new pibinn_workspace(*model, pibinn_workspace::kSplitRows);
     });
 }
 

@@ -54,7 +54,8 @@ bool KernelChoice::tiny(const PackedBlock& block) const {
     // of a register empty and take 1.4 to 3 times as long as in tiles; blocks of 8x16 take about as
     // long; from 16x32 on tables in registers won everywhere.
     constexpr std::size_t few_links = 128;
-    return strategy == KernelStrategy::automatic && block.full() && block.m * block.n < few_links;
+    return strategy == KernelStrategy::automatic && block.full() && !block.by_sites &&
+           block.m * block.n < few_links;
 }
 
 RecoverKernel KernelChoice::vector_of(const PackedBlock& block) const {
@@ -78,6 +79,7 @@ KernelChoice::Step KernelChoice::step(const PackedBlock& block, std::size_t left
 
 std::size_t KernelChoice::rows_at_a_time(const PackedBlock& block) const {
     if (!block.full() && strategy == KernelStrategy::automatic) return kMaskTile;
+    if (block.by_sites) return kInterleave / block.sites.grouping.rows * block.sites.grouping.rows;
     return vector_of(block) == nullptr || tiny(block) ? kTile : kInterleave;
 }
 

@@ -29,6 +29,9 @@ struct KernelChoice {
     std::size_t rows_at_a_time(const PackedBlock& block) const;
     std::size_t workspace_floats(const PackedBlock& block) const;
 
+    /// Whether it can solve activations by groups and neighbours, which tiles cannot.
+    bool takes_sites() const { return strategy != KernelStrategy::tile && set.vector != nullptr; }
+
 private:
     /// Null where tiles solve the block.
     RecoverKernel vector_of(const PackedBlock& block) const;

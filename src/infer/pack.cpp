@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "algebra/quantiser.hpp"
+#include "model/network_sites.hpp"
 #include "model/weights/weight_rules.hpp"
 
 namespace pibinn {
@@ -183,6 +184,15 @@ PackedBlock pack_shape(const Model& model, const Block& from, const SignLayout& 
     block.plain = !spec.update.momentum && !spec.update.onsager && spec.delta == 1;
     block.polish = spec.polish;
     if (spec.polish > 0) block.cut = model.cut[0];
+    block.by_sites = !spec.entrywise();
+    block.sites = sites_of(spec, model.op.structure());
+    block.local = model.local;
+    if (spec.has_prior()) {
+        const std::size_t halves = block.sites.grouping.halves;
+        block.prior.resize((from.cols / halves + kPad - 1) / kPad * kPad);
+        for (std::size_t i = 0; i < from.cols / halves; ++i)
+            block.prior[i] = std::exp(model.prior[from.col / halves + i]);
+    }
     block.tied = spec.tied();
     block.planes = block.tied ? 1 : rules_of(spec.weights).sign_planes();
     block.groups = from.full() ? layout.groups(block.m) : 0;
@@ -203,7 +213,8 @@ std::size_t PackedBlock::padded_rows(const SignLayout& layout) const {
 
 std::size_t PackedBlock::bytes() const {
     return sizeof(PackedLayer) * layers.size() + sizeof(std::uint32_t) * signs.size() +
-           sizeof(float) * (channel_scales.size() + shrinks.size() + a.size() + tail.size()) +
+           sizeof(float) * (local.size() + prior.size() + channel_scales.size() + shrinks.size() +
+                            a.size() + tail.size()) +
            sizeof(std::uint32_t) * (offsets.size() + rows.size()) +
            sizeof(std::uint64_t) * row_signs.size() + sizeof(std::uint16_t) * link_rows.size() +
            sizeof(std::uint32_t) * first_steps.size();

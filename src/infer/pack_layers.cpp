@@ -63,7 +63,9 @@ std::vector<PackedLayer> pack_layers(const Model& model, std::size_t m) {
         layer.scale = static_cast<float>(scale);
         layer.rescale = static_cast<float>(units[k].rescale);
         if (!model.theta.empty()) {
-            const double theta = model.spec.has_gains() ? 1.0 : model.theta[k];
+            const bool pieces =
+                model.spec.has_gains() || (!model.spec.entrywise() && !model.spec.has_prior());
+            const double theta = pieces ? 1.0 : model.theta[k];
             layer.theta = static_cast<float>(model.spec.update.residual_threshold
                                                  ? theta * std::abs(scale) / rows
                                                  : theta * units[k].out) +

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "algebra/sites.hpp"
 #include "pibinn/activation.hpp"
 #include "pibinn/matrix.hpp"
 
@@ -77,6 +78,13 @@ struct PackedBlock {
     float cut = 0;  ///< of polish: the share of the largest entry that the support is beyond
     std::vector<PackedLayer> layers;
 
+    /// The activation looks at groups and neighbours. Soft and hard thresholds then are learned
+    /// shrinks of one piece.
+    bool by_sites = false;
+    Sites sites;
+    std::vector<float> local;    ///< [layer]: factors of the rings, and what `wiener` adds
+    AlignedBuffer<float> prior;  ///< of `wiener`: each site's variance, with zeros behind
+
     bool tied = false;  ///< the weights are the operator: one set of signs for all layers
     /// A link of a ternary kind is half the sum of two signs, so it has two planes of them.
     std::size_t planes = 1;
@@ -118,6 +126,10 @@ struct PackedBlock {
     float sign_size = 0;  ///< the magnitude of its entries
 
     bool full() const { return offsets.empty(); }
+    std::size_t site_count() const { return n / sites.grouping.halves; }
+    const float* layer_local(std::size_t k) const {
+        return local.data() + k * (local.size() / layers.size());
+    }
     bool has_sign_columns() const { return !row_signs.empty(); }
     std::size_t row_blocks() const { return (m + 63) / 64; }
     /// Row b of a group.

@@ -11,6 +11,7 @@
 #include "infer/kernel_choice.hpp"
 #include "infer/pack.hpp"
 #include "model/model_parameters.hpp"
+#include "model/network_sites.hpp"
 #include "model/weights/weight_rules.hpp"
 #include "pibinn/error.hpp"
 
@@ -76,6 +77,23 @@ std::size_t rows_per_task(std::size_t rows, std::size_t threads, std::size_t at_
     return std::clamp(whole(share + at_a_time - 1), whole(kTile), whole(64 * kTile));
 }
 
+/// Kernels take as many rows at a time as a group has, and full blocks.
+bool sites_can_be_packed(const Model& model) {
+    const Structure& s = model.op.structure();
+    const Sites sites = sites_of(model.spec, s);
+    return s.kind() != StructureKind::mask && sites.grouping.rows <= kInterleave &&
+           choose_kernel("auto").takes_sites();
+}
+
+KernelChoice choose_kernel_for(const NetworkSpec& spec, std::string_view name) {
+    KernelChoice choice = choose_kernel(name);
+    if (!spec.entrywise() && !choice.takes_sites())
+        fail_usage(fmt::format("kernel '{}' shrinks entries one by one, and this model does not",
+                               choice.name),
+                   "use kernel 'auto' or one of 'vector/...'");
+    return choice;
+}
+
 }  // namespace
 
 bool can_be_packed(const Model& model) {
@@ -83,13 +101,13 @@ bool can_be_packed(const Model& model) {
     const bool signs =
         spec.tied() ? has_columns_of_signs(model.op) : rules_of(spec.weights).sign_planes() > 0;
     return spec.architecture == Architecture::unrolled && signs &&
-           rules_of(spec.activation).homogeneous;
+           (spec.entrywise() ? rules_of(spec.activation).homogeneous : sites_can_be_packed(model));
 }
 
 std::vector<std::string> packed_kernels() { return kernel_choices(); }
 
 PackedModel::State::State(const Model& model, std::string_view kernel)
-    : choice(choose_kernel(kernel)),
+    : choice(choose_kernel_for(model.spec, kernel)),
       copies(pack_blocks(model, choice.set.layout)),
       repeat(model.op.structure().repeat()),
       m(model.op.rows() / repeat),

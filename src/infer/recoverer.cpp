@@ -82,6 +82,20 @@ Batch Recoverer::operator()(ConstBatchView y, ThreadPool& pool) const {
     return signals(coefficients(y, pool), pool);
 }
 
+Matrix<std::complex<float>> Recoverer::complex_signals(MatrixView<const std::complex<float>> y,
+                                                       ThreadPool& pool) const {
+    if (!domain_.complex)
+        fail_usage("complex signals of a model of real ones",
+                   domain_.complex_measurements
+                       ? "its measurements alone are complex: split them with split_complex"
+                       : "call it with real measurements");
+    if (2 * y.cols != measurements_)
+        fail_input(fmt::format("expected {} complex measurements per row, got {}",
+                               measurements_ / 2, y.cols),
+                   "give measurements made by this model's operator");
+    return join_complex((*this)(split_complex(y, domain_.vectors), pool), domain_.vectors);
+}
+
 Batch Recoverer::coefficients(ConstBatchView y, ThreadPool& pool, std::vector<Batch>* every_layer,
                               std::size_t first_row) const {
     require_numbers(y, first_row);

@@ -8,6 +8,10 @@ void make_effective(WeightKind kind, const DeviceParameters& latent, DeviceParam
     for (std::size_t k = 1; k <= layout.layers(); ++k)
         backend.quantise(rules_of(kind).quantiser, layout.structure(k), latent.weights(k),
                          latent.scale(), effective.weights(k));
+    // A sign of zero is +1 on both sides of a pair.
+    for (std::size_t k = 1; k <= layout.layers() && !effective.weights(k).empty(); ++k)
+        if (layout.structure(k).is_complex())
+            backend.copy_pairs(layout.structure(k), effective.weights(k));
     backend.copy(latent.scalars(), effective.scalars());
 }
 

@@ -43,6 +43,8 @@ public:
     BufferView step() { return range<BufferView>(*buffer_, layout_->step()); }
     BufferView beta() { return range<BufferView>(*buffer_, layout_->beta()); }
     BufferView omega() { return range<BufferView>(*buffer_, layout_->omega()); }
+    BufferView local() { return range<BufferView>(*buffer_, layout_->local()); }
+    BufferView prior() { return range<BufferView>(*buffer_, layout_->prior()); }
     /// The global scale; empty unless the weight kind has one.
     BufferView scale() { return range<BufferView>(*buffer_, layout_->scale()); }
     ConstBufferView scale() const { return range<ConstBufferView>(*buffer_, layout_->scale()); }
@@ -53,10 +55,10 @@ public:
 
     /// What a pass needs of layer k = 1..K; the weights are those of one block.
     LayerGradients layer(std::size_t k, const Block& block) {
-        return numbers_of<BufferView>(*buffer_, k, block.first_link, block.links());
+        return numbers_of<BufferView>(*buffer_, k, block);
     }
     LayerParameters layer(std::size_t k, const Block& block) const {
-        return numbers_of<ConstBufferView>(*buffer_, k, block.first_link, block.links());
+        return numbers_of<ConstBufferView>(*buffer_, k, block);
     }
 
 private:
@@ -65,19 +67,23 @@ private:
         return {&buffer, r.begin, r.size};
     }
     template <class View, class B>
-    BasicLayerNumbers<View> numbers_of(B& buffer, std::size_t k, std::size_t first_link,
-                                       std::size_t links) const {
+    BasicLayerNumbers<View> numbers_of(B& buffer, std::size_t k, const Block& block) const {
         const auto of_layer = [&](ParameterLayout::Range r) {
             const std::size_t each = r.size / layout_->layers();
             return each == 0 ? View{} : View{&buffer, r.begin + (k - 1) * each, each};
         };
         const View weights = range<View>(buffer, layout_->weights(k));
-        return {weights.empty() ? weights : weights.part(first_link, links),
+        const View prior = range<View>(buffer, layout_->prior());
+        return {weights.empty() ? weights : weights.part(block.first_link, block.links()),
                 of_layer(layout_->theta()),
                 of_layer(layout_->gain()),
                 of_layer(layout_->step()),
                 of_layer(layout_->beta()),
-                of_layer(layout_->omega())};
+                of_layer(layout_->omega()),
+                of_layer(layout_->local()),
+                prior.empty()
+                    ? prior
+                    : prior.part(block.col / layout_->halves(), block.cols / layout_->halves())};
     }
 
     std::shared_ptr<const ParameterLayout> layout_;

@@ -14,18 +14,26 @@ using nlohmann::json;
 
 constexpr const char* kDamaged = "the file is damaged or was not written by pibinn";
 
+std::string_view numbers_word(const SignalDomain& domain) {
+    return domain.measurement_rows().complex ? "complex" : "real";
+}
+
 }  // namespace
 
 json domain_to_json(const SignalDomain& domain) {
-    return {{"basis", to_string(domain.basis.kind())},
-            {"patch", domain.patch},
-            {"normalize", to_string(domain.normalize)},
-            {"mean", domain.mean},
-            {"deviation", domain.deviation},
-            {"noise_std", domain.noise_std}};
+    json j{{"basis", to_string(domain.basis.kind())},
+           {"patch", domain.patch},
+           {"normalize", to_string(domain.normalize)},
+           {"mean", domain.mean},
+           {"deviation", domain.deviation},
+           {"noise_std", domain.noise_std}};
+    if (domain.complex) j["complex"] = true;
+    if (domain.complex_measurements) j["complex_measurements"] = true;
+    if (domain.vectors > 1) j["vectors"] = domain.vectors;
+    return j;
 }
 
-SignalDomain domain_from_json(const json& j, std::size_t n, Matrix<float> psi,
+SignalDomain domain_from_json(const json& j, std::size_t m, std::size_t n, Matrix<float> psi,
                               std::uint64_t file_bytes, const std::string& where) {
     const JsonFields fields(j, where);
     SignalDomain domain;
@@ -37,6 +45,15 @@ SignalDomain domain_from_json(const json& j, std::size_t n, Matrix<float> psi,
     if (!(domain.deviation > 0) || domain.noise_std < 0)
         fail_input(fmt::format("{}: a deviation of {} and noise of {}", where, domain.deviation,
                                domain.noise_std),
+                   kDamaged);
+    const auto flag = [&](const char* key) { return fields.has(key) && fields.flag(key); };
+    domain.complex = flag("complex");
+    domain.complex_measurements = flag("complex_measurements");
+    if (fields.has("vectors")) domain.vectors = fields.whole("vectors", 1, n);
+    if (!domain.fits(m, n))
+        fail_input(fmt::format("{}: rows of {} entries and {} measurements do not hold {} {} "
+                               "vector(s)",
+                               where, n, m, domain.vectors, numbers_word(domain)),
                    kDamaged);
     domain.patch = fields.whole("patch", 0, n);
     if (domain.patch != 0 && domain.patch * domain.patch != n)

@@ -14,9 +14,10 @@ namespace pibinn {
 /// a tensor of its own.
 nlohmann::json domain_to_json(const SignalDomain& domain);
 
-/// Believes nothing: whatever does not fit signals of n entries, or takes more memory than a file
-/// of so many bytes may (data/claims.hpp), is an input error.
-SignalDomain domain_from_json(const nlohmann::json& j, std::size_t n, Matrix<float> psi,
-                              std::uint64_t file_bytes, const std::string& where);
+/// Believes nothing: whatever does not fit rows of m measurements and n entries, or takes more
+/// memory than a file of so many bytes may (data/claims.hpp), is an input error.
+SignalDomain domain_from_json(const nlohmann::json& j, std::size_t m, std::size_t n,
+                              Matrix<float> psi, std::uint64_t file_bytes,
+                              const std::string& where);
 
 }  // namespace pibinn

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "algebra/complex_links.hpp"
 #include "model/parameters.hpp"
 #include "pibinn/error.hpp"
 
@@ -42,13 +43,28 @@ private:
     std::size_t at_ = 0;
 };
 
-/// Calls visit(layer k, first link, end) for every run of links that shares one scale, in the order
-/// in which scales are stored.
+/// Calls visit(first link, end) for every run of stored links that shares one scale, in the order
+/// in which scales are stored. Of complex links the left half of the columns is stored.
+template <class Visit>
+void for_each_stored_run(WeightKind kind, const Structure& s, Visit&& visit) {
+    const std::size_t stored = s.shared_links();
+    for_each_scale_run(rules_of(kind).quantiser.scale, s, [&](std::size_t begin, std::size_t end) {
+        if (begin < stored) visit(begin, std::min(end, stored));
+    });
+}
+
+/// The same of every layer k: visit(k, first link, end).
 template <class Visit>
 void for_each_run(WeightKind kind, const ParameterLayout& layout, Visit&& visit) {
     for (std::size_t k = 1; k <= layout.layers(); ++k)
-        for_each_scale_run(rules_of(kind).quantiser.scale, layout.structure(k),
-                           [&](std::size_t begin, std::size_t end) { visit(k, begin, end); });
+        for_each_stored_run(kind, layout.structure(k),
+                            [&](std::size_t begin, std::size_t end) { visit(k, begin, end); });
+}
+
+std::size_t stored_links(const ParameterLayout& layout) {
+    std::size_t sum = 0;
+    for (std::size_t k = 1; k <= layout.layers(); ++k) sum += layout.structure(k).shared_links();
+    return sum;
 }
 
 /// The scale of a run of links: the largest of them stands on one of the levels. Which one, and how
@@ -80,7 +96,7 @@ LinkCodes pack_links(const Model& model) {
     const bool one_scale = rules.has_global_scale();
     const ParameterLayout layout(model.spec, model.op.structure());
     LinkCodes codes;
-    BitWriter writer(width * layout.weights_size());
+    BitWriter writer(width * stored_links(layout));
     for_each_run(kind, layout, [&](std::size_t k, std::size_t begin, std::size_t end) {
         if (!one_scale || codes.scales.empty())
             codes.scales.push_back(scale_of(
@@ -109,9 +125,10 @@ void unpack_links(std::span<const std::uint8_t> bits, std::span<const float> sca
         fail_input(
             fmt::format("{}: expected {} scales, got {}", where, expected_scales, scales.size()),
             "the file is damaged or was not written by pibinn");
-    if (bits.size() != bytes_for_bits(width * layout.weights_size()))
-        fail_input(fmt::format("{}: expected {} bytes of weights, got {}", where,
-                               bytes_for_bits(width * layout.weights_size()), bits.size()),
+    const std::size_t expected_bytes = bytes_for_bits(width * stored_links(layout));
+    if (bits.size() != expected_bytes)
+        fail_input(fmt::format("{}: expected {} bytes of weights, got {}", where, expected_bytes,
+                               bits.size()),
                    "the file is damaged or was not written by pibinn");
     for (std::size_t k = 1; k <= layout.layers(); ++k)
         model.weights.emplace_back(layout.structure(k).links());
@@ -129,6 +146,16 @@ void unpack_links(std::span<const std::uint8_t> bits, std::span<const float> sca
             model.weights[k - 1][l] = *value;
         }
     });
+    for (std::size_t k = 1; k <= layout.layers(); ++k)
+        complete_complex(layout.structure(k), std::span(model.weights[k - 1]));
+}
+
+std::size_t stored_scales(WeightKind kind, const Structure& structure) {
+    const Quantiser::Scale scale = rules_of(kind).quantiser.scale;
+    if (scale == Quantiser::Scale::none || scale == Quantiser::Scale::global) return 0;
+    std::size_t runs = 0;
+    for_each_stored_run(kind, structure, [&](std::size_t, std::size_t) { ++runs; });
+    return runs;
 }
 
 std::vector<std::uint8_t> pack_bits(const std::vector<bool>& bits) {

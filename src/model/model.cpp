@@ -5,6 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "algebra/complex_links.hpp"
+#include "algebra/ring_sum.hpp"
+#include "model/link_codes.hpp"
 #include "model/model_parameters.hpp"
 #include "model/network.hpp"
 #include "pibinn/error.hpp"
@@ -23,6 +26,20 @@ void start_soft(const NetworkSpec& spec, double theta, ParameterStore& p) {
         p.gain()[i] = i % spec.pieces == 0 ? 1.0F : 0.0F;
 }
 
+/// What neighbours count at first. The energy that `wiener` expects is half its prior, half what is
+/// seen around.
+void start_local(const NetworkSpec& spec, std::span<float> local) {
+    const std::size_t each = spec.local_per_layer();
+    if (each == 0) return;
+    const Neighbourhood near{.rings = spec.neighbours, .grid = spec.grid};
+    float around = 1;
+    for (std::size_t r = 1; r <= spec.neighbours; ++r)
+        around += static_cast<float>(ring_size(near, r));
+    const bool wiener = spec.activation == Activation::wiener;
+    for (std::size_t i = 0; i < local.size(); ++i)
+        local[i] = !wiener ? 0.1F : i % each == 0 ? 0.5F : 0.5F / around;
+}
+
 }  // namespace
 
 double Model::scale() const {
@@ -32,10 +49,11 @@ double Model::scale() const {
 }
 
 std::size_t Model::links() const {
-    if (spec.tied()) return spec.layers * op.values().size();
+    if (spec.tied()) return spec.layers * op.structure().shared_links();
     std::size_t sum = 0;
     for (const auto& layer : weights) sum += layer.size();
-    return sum;
+    const bool shared = spec.architecture == Architecture::unrolled && op.structure().is_complex();
+    return shared ? sum / 2 : sum;
 }
 
 std::span<const float> Model::layer_links(std::size_t k) const {
@@ -62,15 +80,31 @@ void require_fitting(const Model& model) {
                                model.weights.size(), stored),
                    hint);
     const ParameterLayout layout(model.spec, s);
-    for (std::size_t k = 1; k <= stored; ++k)
-        require(model.weights[k - 1].size(), layout.structure(k).links(),
+    for (std::size_t k = 1; k <= stored; ++k) {
+        const AlignedBuffer<float>& layer = model.weights[k - 1];
+        require(layer.size(), layout.structure(k).links(),
                 fmt::format("Model::weights[{}]", k - 1));
+        if (const auto link = unpaired_link(layout.structure(k), std::span(layer)))
+            fail_usage(fmt::format("link {} of Model::weights[{}] and its twin are not [[a, -b], "
+                                   "[b, a]], as those of a complex operator are",
+                                   *link, k - 1),
+                       hint);
+    }
     require(model.theta.size(), layout.theta().size, "Model::theta");
     require(model.gain.size(), layout.gain().size, "Model::gain");
     require(model.step.size(), layout.step().size, "Model::step");
     require(model.cut.size(), layout.cut().size, "Model::cut");
+    require(model.local.size(), layout.local().size, "Model::local");
+    require(model.prior.size(), layout.prior().size, "Model::prior");
     require(model.beta.size(), layout.beta().size, "Model::beta");
     require(model.omega.size(), layout.omega().size, "Model::omega");
+    if (!model.domain.fits(s.rows(), s.cols()))
+        fail_usage(fmt::format("Model::domain says {} {} vector(s) per row, which {} measurements "
+                               "and {} entries do not hold",
+                               model.domain.vectors,
+                               model.domain.measurement_rows().complex ? "complex" : "real",
+                               s.rows(), s.cols()),
+                   hint);
     const std::size_t basis = model.domain.basis.matrix().rows();
     if (basis != 0 && basis != s.cols())
         fail_usage(fmt::format("Model::domain.basis is of signals of {} entries, but the network "
@@ -92,6 +126,8 @@ ParameterStore parameters_of(const Model& model) {
     put(model.step, p.step());
     put(model.beta, p.beta());
     put(model.omega, p.omega());
+    put(model.local, p.local());
+    put(model.prior, p.prior());
     put(model.cut, p.cut());
     for (float& scale : p.scale()) scale = static_cast<float>(model.scale());
     return p;
@@ -103,11 +139,16 @@ Model model_of(const NetworkSpec& spec, const Operator& op, const ParameterStore
     model.op = op;
     for (std::size_t k = 1; k <= spec.layers && !spec.tied(); ++k)
         model.weights.emplace_back(p.weights(k).begin(), p.weights(k).end());
+    // Twins are equal but for the rounding of their scales.
+    for (std::size_t k = 1; k <= model.weights.size(); ++k)
+        complete_complex(p.layout().structure(k), std::span(model.weights[k - 1]));
     model.theta.assign(p.theta().begin(), p.theta().end());
     model.gain.assign(p.gain().begin(), p.gain().end());
     model.step.assign(p.step().begin(), p.step().end());
     model.beta.assign(p.beta().begin(), p.beta().end());
     model.omega.assign(p.omega().begin(), p.omega().end());
+    model.local.assign(p.local().begin(), p.local().end());
+    model.prior.assign(p.prior().begin(), p.prior().end());
     model.cut.assign(p.cut().begin(), p.cut().end());
     return model;
 }
@@ -129,6 +170,7 @@ Model untrained_model(const NetworkSpec& spec, const Operator& op, double theta)
                        : (l / n == l % n ? 1.0F : 0.0F);
     }
     start_soft(spec, theta, latent);
+    start_local(spec, latent.local());
     std::fill(latent.cut().begin(), latent.cut().end(), kUsualCut);
     std::fill(latent.step().begin(), latent.step().end(), spec.tied() ? step : 1.0F);
     for (float& scale : latent.scale())
@@ -151,11 +193,12 @@ BitCount count_bits(const NetworkSpec& spec, const Operator& op) {
     const ParameterLayout layout(spec, op.structure());
     BitCount bits;
     for (std::size_t k = 1; k <= spec.layers; ++k) {
-        bits.weights += bits_per_link(spec.weights) * layout.structure(k).links();
-        bits.scales += 32 * scales_per_layer(spec.weights, layout.structure(k));
+        bits.weights += bits_per_link(spec.weights) * layout.structure(k).shared_links();
+        bits.scales += 32 * stored_scales(spec.weights, layout.structure(k));
     }
     if (rules_of(spec.weights).has_global_scale()) bits.scales += 32;
-    bits.thresholds = 32 * (layout.theta().size + layout.gain().size);
+    bits.thresholds =
+        32 * (layout.theta().size + layout.gain().size + layout.local().size + layout.prior().size);
     bits.scales += 32 * (layout.step().size + layout.cut().size);
     bits.momentum = 32 * spec.layers * (std::size_t{spec.update.momentum} + spec.update.onsager);
     if (spec.architecture == Architecture::unrolled) bits.op = operator_bits(op);
@@ -169,7 +212,7 @@ LinkShare link_share(const NetworkSpec& spec, const Structure& structure) {
     LinkShare share;
     for (std::size_t k = 1; k <= spec.layers; ++k) {
         const Structure& s = layout.structure(k);
-        share.links += s.links();
+        share.links += s.shared_links();
         share.dense_weights += s.rows() * s.cols();
     }
     share.bits_per_dense_weight = static_cast<double>(bits_per_link(spec.weights) * share.links) /

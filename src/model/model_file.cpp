@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "algebra/complex_links.hpp"
 #include "core/file.hpp"
 #include "data/claims.hpp"
 #include "data/safetensors.hpp"
@@ -18,8 +19,9 @@ namespace pibinn {
 
 namespace {
 
-// 1 knows no steps, learned shrinks, tied weights and polish; it is read as well.
-constexpr int kFormat = 2;
+// 1 knows no steps, learned shrinks, tied weights and polish, 2 neither groups, neighbours and
+// `wiener` nor complex numbers; both are read as well. A file says the lowest that it needs.
+constexpr int kFormat = 3;
 constexpr const char* kDomain = "pibinn.domain";
 
 void check_format(const SafeTensors& file) {
@@ -27,7 +29,7 @@ void check_format(const SafeTensors& file) {
     if (found == file.metadata.end())
         fail_input(fmt::format("{}: metadata 'pibinn.format' is missing", file.where),
                    "this safetensors file is not a pibinn model");
-    if (found->second != "1" && found->second != std::to_string(kFormat))
+    if (found->second != "1" && found->second != "2" && found->second != std::to_string(kFormat))
         fail_input(fmt::format("{}: format '{}', but this program reads formats 1 to {}",
                                file.where, found->second, kFormat),
                    "a newer pibinn wrote it: update this one");
@@ -46,9 +48,11 @@ void check_claims(const std::string& where, const NetworkSpec& spec, const Struc
     const double links = spec.tied() ? stored_entries
                          : unrolled  ? layers * operator_links
                                      : m * n + (layers - 1) * n * n;
-    if (links > 8.0 * static_cast<double>(file_bytes))
+    // Half of the links of a complex structure are in the file, and follow from these in memory.
+    const double in_file = unrolled && s.is_complex() ? links / 2 : links;
+    if (in_file > 8.0 * static_cast<double>(file_bytes))
         fail_input(fmt::format("{}: {} layers of together {} links do not fit a file of {} bytes",
-                               where, spec.layers, links, file_bytes),
+                               where, spec.layers, in_file, file_bytes),
                    kDamagedModel);
     const auto blocks = static_cast<double>(s.parts().size());
     constexpr double packed_block = 256;  // of one layer, whose signs fill whole vectors
@@ -72,7 +76,8 @@ void check_claims(const std::string& where, const NetworkSpec& spec, const Struc
             : kDamagedModel);
 }
 
-SignalDomain load_domain(const SafeTensors& file, std::size_t n, std::uint64_t file_bytes) {
+SignalDomain load_domain(const SafeTensors& file, const Structure& s, std::uint64_t file_bytes) {
+    const std::size_t n = s.cols();
     if (file.metadata.find(kDomain) == file.metadata.end()) return {};
     Matrix<float> psi;
     if (file.find("basis")) {
@@ -81,7 +86,7 @@ SignalDomain load_domain(const SafeTensors& file, std::size_t n, std::uint64_t f
         std::copy(values.begin(), values.end(), psi.data());
     }
     const auto [domain, where] = metadata_json(file, kDomain);
-    return domain_from_json(domain, n, std::move(psi), file_bytes, where);
+    return domain_from_json(domain, s.rows(), n, std::move(psi), file_bytes, where);
 }
 
 }  // namespace
@@ -102,7 +107,11 @@ void Model::save(const std::filesystem::path& path) const {
     if (spec.tied()) {
         // The operator follows.
     } else if (!rules_of(spec.weights).quantised()) {
-        for (const auto& layer : weights) real.insert(real.end(), layer.begin(), layer.end());
+        const ParameterLayout layout(spec, op.structure());
+        for (std::size_t k = 1; k <= spec.layers; ++k) {
+            const auto stored = std::span(weights[k - 1]).first(layout.structure(k).shared_links());
+            real.insert(real.end(), stored.begin(), stored.end());
+        }
         tensors.push_back(flat("weights", TensorType::f32, real));
     } else {
         codes = pack_links(*this);
@@ -120,8 +129,11 @@ void Model::save(const std::filesystem::path& path) const {
     if (psi.rows() > 0)
         tensors.push_back(
             make_tensor<float>("basis", TensorType::f32, {psi.rows(), psi.cols()}, psi.values()));
-    if (!domain.plain()) header[kDomain] = domain_to_json(domain).dump();
-    header["pibinn.format"] = std::to_string(kFormat);
+    if (!domain.plain() || !domain.one_real_vector() || domain.complex_measurements)
+        header[kDomain] = domain_to_json(domain).dump();
+    const bool own = !spec.entrywise() || op.structure().is_complex() ||
+                     domain.measurement_rows().complex || domain.vectors > 1;
+    header["pibinn.format"] = std::to_string(own ? kFormat : kFormat - 1);
     header["pibinn.version"] = version();
     header["pibinn.network"] = to_json(spec).dump();
     write_safetensors(path, tensors, header);
@@ -148,6 +160,10 @@ Model Model::load(const std::filesystem::path& path) {
     if (spec.update.step) model.step = floats(file, "step", layers);
     if (spec.update.momentum) model.beta = floats(file, "beta", layers);
     if (spec.update.onsager) model.omega = floats(file, "omega", layers);
+    if (spec.local_per_layer() > 0)
+        model.local = floats(file, "local", spec.local_per_layer() * layers, true);
+    if (spec.has_prior())
+        model.prior = floats(file, "prior", ParameterLayout(spec, s).prior().size);
     if (spec.polish > 0) model.cut = floats(file, "cut", 1, true);
     if (spec.tied()) {
         if (file.find("weights"))
@@ -155,12 +171,15 @@ Model Model::load(const std::filesystem::path& path) {
                        kDamagedModel);
     } else if (!rules_of(model.spec.weights).quantised()) {
         const ParameterLayout layout(model.spec, s);
-        const auto values = floats(file, "weights", layout.weights_size());
-        std::size_t at = 0;
+        std::size_t expected = 0, at = 0;
+        for (std::size_t k = 1; k <= layers; ++k) expected += layout.structure(k).shared_links();
+        const auto values = floats(file, "weights", expected);
         for (std::size_t k = 1; k <= layers; ++k) {
-            const std::size_t links = layout.structure(k).links();
-            model.weights.emplace_back(&values[at], &values[at] + links);
-            at += links;
+            const Structure& own = layout.structure(k);
+            AlignedBuffer<float>& layer = model.weights.emplace_back(own.links());
+            std::copy_n(&values[at], own.shared_links(), layer.begin());
+            complete_complex(own, std::span(layer));
+            at += own.shared_links();
         }
     } else {
         const auto bits = bytes_of(file, "weights");
@@ -168,7 +187,7 @@ Model Model::load(const std::filesystem::path& path) {
         unpack_links(bits, floats(file, "scales", scales.bytes.size() / sizeof(float), true),
                      file.where, model);
     }
-    model.domain = load_domain(file, s.cols(), content.size());
+    model.domain = load_domain(file, s, content.size());
     for (const auto& [key, value] : file.metadata)
         if (key != "pibinn.format" && key != "pibinn.network" && key != kDomain &&
             !is_operator_metadata(key))

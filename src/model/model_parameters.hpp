@@ -18,7 +18,9 @@ void for_each_scalar(AnyModel& model, Visit&& visit) {
     visit("step", model.step);
     visit("beta", model.beta);
     visit("omega", model.omega);
+    visit("local", model.local);
     visit("cut", model.cut);
+    visit("prior", model.prior);
 }
 
 /// The model's numbers in the flat layout that networks run on, and back.

@@ -20,6 +20,8 @@ Model in_users_units(Model model, const Operator& op, const Units& units) {
     // A threshold is in the unit of signals, or, where the residual scales it, of signals per
     // measurement.
     double unit = model.spec.update.residual_threshold ? 1 / units.column : units.signal;
+    // Logarithms of variances, in the unit of signals.
+    for (float& prior : model.prior) prior = static_cast<float>(prior + 2 * std::log(units.signal));
     if (fcn) unit = units.measurement();
     for (float& theta : model.theta) {
         if (fcn) unit *= link;

@@ -24,6 +24,7 @@ Network::Network(NetworkSpec spec, const Operator& op, Backend& backend)
     : spec_(spec),
       layout_(std::make_shared<const ParameterLayout>(spec, op.structure())),
       backend_(backend),
+      sites_(sites_of(spec, op.structure())),
       repeat_(spec.architecture == Architecture::unrolled ? op.structure().repeat() : 1),
       signal_cols_(op.cols()),
       measurement_cols_(op.rows()) {}
@@ -34,13 +35,18 @@ MatrixView<const float> Network::fold(ConstBatchView batch) const {
     return {batch.data, batch.rows * repeat_, batch.cols / repeat_};
 }
 
+std::size_t Network::rows_per_pass() const {
+    const std::size_t group = sites_.grouping.rows;
+    return std::max(group, backend_.rows_per_pass() / group * group);
+}
+
 std::size_t Network::shards_for(std::size_t rows) const {
-    const std::size_t step = backend_.rows_per_pass();
+    const std::size_t step = rows_per_pass();
     return std::min(kShards, (rows + step - 1) / step);
 }
 
 void Network::for_shards(std::size_t rows, ThreadPool& pool, const ShardTask& task) {
-    const std::size_t step = backend_.rows_per_pass();
+    const std::size_t step = rows_per_pass();
     const std::size_t passes = (rows + step - 1) / step;
     const std::size_t shards = shards_for(rows);
     std::vector<std::size_t> free_slots(std::min(shards, pool.threads()));
@@ -122,6 +128,9 @@ double Network::gradient(const DeviceParameters& effective, ConstBatchView y, Co
     for (std::size_t shard = 0; shard < shards; ++shard)
         parts.push_back(shard_gradients_[shard].all());
     backend_.sum(parts, gradient.all(), pool);
+    for (std::size_t k = 1; k <= spec_.layers && !gradient.weights(k).empty(); ++k)
+        if (layout_->structure(k).is_complex())
+            backend_.average_pairs(layout_->structure(k), gradient.weights(k));
     return std::accumulate(losses.begin(), losses.end(), 0.0);
 }
 

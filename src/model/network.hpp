@@ -6,6 +6,7 @@
 
 #include "algebra/backend.hpp"
 #include "model/device_parameters.hpp"
+#include "model/network_sites.hpp"
 #include "pibinn/network_spec.hpp"
 #include "pibinn/operator.hpp"
 #include "pibinn/thread_pool.hpp"
@@ -62,9 +63,13 @@ protected:
     /// cache.
     virtual void open_slots(std::size_t slots) = 0;
 
+    /// A whole number of groups.
+    std::size_t rows_per_pass() const;
+
     NetworkSpec spec_;
     std::shared_ptr<const ParameterLayout> layout_;
     Backend& backend_;
+    Sites sites_;
     std::size_t repeat_ = 1;  ///< repetitions folded into rows
     std::size_t signal_cols_ = 0;
     std::size_t measurement_cols_ = 0;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "algebra/activate.hpp"
+#include "algebra/sites.hpp"
 #include "core/names.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/network_spec.hpp"
@@ -16,6 +17,8 @@ constexpr std::size_t kMostPolish = 1000;
 
 constexpr NameTable<Architecture, 2> kArchitectures{
     {{Architecture::unrolled, "unrolled"}, {Architecture::fcn, "fcn"}}};
+constexpr NameTable<Groups, 3> kGroups{
+    {{Groups::none, "none"}, {Groups::complex, "complex"}, {Groups::rows, "rows"}}};
 
 }  // namespace
 
@@ -36,6 +39,19 @@ std::size_t NetworkSpec::thresholds_per_layer() const {
             return pieces;
     }
     return 0;
+}
+
+std::string_view to_string(Groups g) { return name_of(kGroups, g); }
+Groups parse_groups(std::string_view name) { return parse_name(kGroups, name, "grouping"); }
+
+std::size_t NetworkSpec::local_per_layer() const {
+    return neighbours + (activation == Activation::wiener ? 2 : 0);
+}
+
+bool NetworkSpec::has_prior() const { return activation == Activation::wiener; }
+
+bool NetworkSpec::entrywise() const {
+    return groups == Groups::none && neighbours == 0 && !rules_of(activation).by_sites;
 }
 
 bool NetworkSpec::has_gains() const {
@@ -62,6 +78,10 @@ void NetworkSpec::validate() const {
         if (tied())
             refuse("a fully connected network has no operator to tie its weights to",
                    "use architecture 'unrolled' with weights 'tied'");
+        if (!entrywise())
+            refuse("a fully connected network shrinks entries one by one",
+                   "set NetworkSpec::groups = Groups::none and neighbours = 0, and use activation "
+                   "'relu', 'soft' or 'hard' with architecture 'fcn'");
         if (has_gains())
             refuse("a fully connected network has no learned shrink",
                    "use activation 'relu', 'soft' or 'hard' with architecture 'fcn'");
@@ -69,6 +89,15 @@ void NetworkSpec::validate() const {
             refuse("a fully connected network knows no operator to polish with",
                    "set NetworkSpec::polish = 0 with architecture 'fcn'");
     }
+    if (neighbours > kMostRings)
+        fail_usage(fmt::format("{} rings of neighbours", neighbours),
+                   fmt::format("set NetworkSpec::neighbours to at most {}", kMostRings));
+    if (!entrywise() && polish > 0)
+        fail_usage("polish looks for entries one by one, groups and neighbours do not",
+                   "set NetworkSpec::polish = 0 with groups, neighbours or activation 'wiener'");
+    if (!entrywise() && activation == Activation::relu)
+        fail_usage("relu has no magnitude that groups or neighbours could share",
+                   "use activation 'soft', 'hard' or 'piecewise' with groups");
     if (tied() && !update.step)
         fail_usage("tied weights are the operator, which a step has to scale",
                    "set NetworkSpec::update.step = true with weights 'tied'");

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "algebra/complex_links.hpp"
 #include "data/claims.hpp"
 #include "data/json_fields.hpp"
 #include "model/link_codes.hpp"
@@ -53,6 +54,11 @@ AlignedBuffer<std::uint32_t> whole_numbers(const SafeTensors& file, const std::s
     if (found && found->type == TensorType::u8) return widened(values_of<std::uint8_t>(*found));
     if (found && found->type == TensorType::u16) return widened(values_of<std::uint16_t>(*found));
     return values_of<std::uint32_t>(file.at(name, TensorType::u32));
+}
+
+/// Of a complex operator the left half of the columns: real parts above imaginary parts.
+std::span<const float> stored_values(const Operator& op) {
+    return op.values().first(op.structure().shared_links());
 }
 
 bool has_signs(const OperatorFormula& formula) {
@@ -190,22 +196,24 @@ OperatorStorage storage_of(const Operator& op) {
     const bool signs = op.is_sign();
     OperatorStorage storage;
     if (signs || op.is_zero_one())
-        storage = {signs ? Form::signs : Form::ones, s.links() + 32 + pattern_bits(s)};
+        storage = {signs ? Form::signs : Form::ones, s.shared_links() + 32 + pattern_bits(s)};
     else
-        storage = {Form::numbers, 32 * s.links() + pattern_bits(s)};
+        storage = {Form::numbers, 32 * s.shared_links() + pattern_bits(s)};
     if (!op.formula()) return storage;
     const std::size_t by_formula = formula_bits(*op.formula(), s);
     return by_formula < storage.bits ? OperatorStorage{Form::formula, by_formula} : storage;
 }
 
 std::string storage_text(const Operator& op) {
+    const bool complex = op.structure().is_complex();
     switch (storage_of(op).form) {
         case Form::signs:
-            return "signs, one bit per entry";
+            return complex ? "complex signs, two bits per entry" : "signs, one bit per entry";
         case Form::ones:
-            return "zeros and ones, one bit per entry";
+            return complex ? "complex zeros and ones, two bits per entry"
+                           : "zeros and ones, one bit per entry";
         case Form::numbers:
-            return "numbers, 32 bits per entry";
+            return complex ? "complex numbers, 64 bits per entry" : "numbers, 32 bits per entry";
         case Form::formula:
             break;
     }
@@ -226,7 +234,7 @@ StoredOperator::StoredOperator(const Operator& op, bool entries)
         pattern_rows_ = narrow(s.row_indices(), row_type(s));
     }
     if (!entries) return;
-    const auto values = op.values();
+    const auto values = stored_values(op);
     std::vector<bool> bits;
     if (storage_.form == Form::signs) {
         for (const float v : values) bits.push_back(v > 0);
@@ -266,8 +274,8 @@ void StoredOperator::add_to(std::vector<Tensor>& tensors, TensorMetadata& metada
     if (entries_ && form == Form::formula)
         metadata[kOperator] = nlohmann::json{{"formula", to_string(op_.formula()->kind)}}.dump();
     if (entries_ && form == Form::numbers)
-        tensors.push_back(
-            make_tensor<float>("operator", TensorType::f32, {op_.values().size()}, op_.values()));
+        tensors.push_back(make_tensor<float>("operator", TensorType::f32, {s.shared_links()},
+                                             stored_values(op_)));
     const auto add = [&](const char* name, TensorType type, const auto& values) {
         if (!values.empty()) tensors.push_back(flat(name, type, values));
     };
@@ -306,15 +314,19 @@ Operator load_operator(const SafeTensors& file, const Structure& s) {
     }
     for (const char* name : {"operator.bits", "operator.ones"}) {
         if (!file.find(name)) continue;
-        const auto bits = bits_of(file, name, s.links());
+        const auto bits = bits_of(file, name, s.shared_links());
         const float scale = floats(file, "operator.scale", 1)[0];
         const float off = name == std::string_view("operator.bits") ? -scale : 0.0F;
         AlignedBuffer<float> values(s.links());
-        for (std::size_t l = 0; l < values.size(); ++l) values[l] = bits[l] ? scale : off;
+        for (std::size_t l = 0; l < s.shared_links(); ++l) values[l] = bits[l] ? scale : off;
+        complete_complex(s, std::span(values));
         return {s, std::move(values)};
     }
-    const auto values = floats(file, "operator", s.links());
-    return {s, {values.begin(), values.end()}};
+    const auto stored = floats(file, "operator", s.shared_links());
+    AlignedBuffer<float> values(s.links());
+    std::copy(stored.begin(), stored.end(), values.begin());
+    complete_complex(s, std::span(values));
+    return {s, std::move(values)};
 }
 
 bool is_operator_metadata(std::string_view key) { return key == kStructure || key == kOperator; }

@@ -10,7 +10,8 @@
 
 namespace pibinn {
 
-/// How a model file stores an operator: in the way that takes the fewest bits.
+/// How a model file stores an operator: in the way that takes the fewest bits. Of a complex one it
+/// stores the real and the imaginary part of every entry, once.
 struct OperatorStorage {
     enum class Form {
         numbers,  ///< 32 bits per entry

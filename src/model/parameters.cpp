@@ -1,5 +1,7 @@
 #include "model/parameters.hpp"
 
+#include "model/network_sites.hpp"
+
 namespace pibinn {
 
 ParameterLayout::ParameterLayout(const NetworkSpec& spec, const Structure& structure) {
@@ -28,10 +30,14 @@ ParameterLayout::ParameterLayout(const NetworkSpec& spec, const Structure& struc
     step_ = add_per_layer("step", spec.update.step);
     beta_ = add_per_layer("beta", spec.update.momentum);
     omega_ = add_per_layer("omega", spec.update.onsager);
+    local_ = add_per_layer("local", spec.local_per_layer());
     scale_ = {size_, rules_of(spec.weights).has_global_scale() ? std::size_t{1} : std::size_t{0}};
     if (scale_.size) add("scale", 1);
     cut_ = {size_, spec.polish > 0 ? std::size_t{1} : std::size_t{0}};
     if (cut_.size) add("cut", 1);
+    halves_ = sites_of(spec, structure).grouping.halves;
+    prior_ = {size_, spec.has_prior() ? structure.cols() / structure.repeat() / halves_ : 0};
+    if (prior_.size) add("prior", prior_.size);
 }
 
 std::size_t scales_per_layer(WeightKind kind, const Structure& structure) {

@@ -20,7 +20,8 @@ struct ParameterSlice {
 
 /// Where each trainable number of a network stands in one flat buffer: the weights of layer 1..K,
 /// none for `tied`, then theta, gain (one per piece of each layer), step, beta, omega (one per
-/// layer), each where the network has them, then the global scale and the cut of `polish`.
+/// layer), local (what neighbours count, per layer), each where the network has them, then the
+/// global scale, the cut of `polish` and the prior of `wiener` (one per site).
 class ParameterLayout {
 public:
     ParameterLayout(const NetworkSpec& spec, const Structure& structure);
@@ -48,14 +49,18 @@ public:
     Range beta() const { return beta_; }
     Range omega() const { return omega_; }
     Range scale() const { return scale_; }
-    Range cut() const { return cut_; }  ///< of `polish`; chosen, not trained
+    Range local() const { return local_; }  ///< some per layer
+    Range cut() const { return cut_; }      ///< of `polish`; chosen, not trained
+    Range prior() const { return prior_; }  ///< of `wiener`: the logarithm of each site's variance
+    std::size_t halves() const { return halves_; }  ///< of a row: 2 where sites hold one of each
     /// All that are not weights.
     Range scalars() const { return {weights_size(), size_ - weights_size()}; }
 
 private:
     std::vector<Structure> structures_;  ///< of the first layer, and of the others if they differ
     std::vector<std::size_t> weights_;   ///< offsets, K + 1 of them
-    Range theta_, gain_, step_, beta_, omega_, scale_, cut_;
+    Range theta_, gain_, step_, beta_, omega_, local_, scale_, cut_, prior_;
+    std::size_t halves_ = 1;
     std::vector<ParameterSlice> slices_;
     std::size_t size_ = 0;
 };
@@ -85,6 +90,10 @@ public:
     std::span<const float> beta() const { return part(layout_->beta()); }
     std::span<float> omega() { return part(layout_->omega()); }
     std::span<const float> omega() const { return part(layout_->omega()); }
+    std::span<float> local() { return part(layout_->local()); }
+    std::span<const float> local() const { return part(layout_->local()); }
+    std::span<float> prior() { return part(layout_->prior()); }
+    std::span<const float> prior() const { return part(layout_->prior()); }
     /// The global scale; empty unless the weight kind has one.
     std::span<float> scale() { return part(layout_->scale()); }
     std::span<const float> scale() const { return part(layout_->scale()); }

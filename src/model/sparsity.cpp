@@ -10,10 +10,12 @@
 namespace pibinn {
 
 double sparsity(const Model& model) {
-    std::size_t zeros = 0;
-    for (const auto& layer : model.weights)
+    std::size_t zeros = 0, all = 0;
+    for (const auto& layer : model.weights) {
         zeros += static_cast<std::size_t>(std::count(layer.begin(), layer.end(), 0.0F));
-    return model.links() > 0 ? static_cast<double>(zeros) / static_cast<double>(model.links()) : 0;
+        all += layer.size();
+    }
+    return all > 0 ? static_cast<double>(zeros) / static_cast<double>(all) : 0;
 }
 
 std::optional<double> overlap(const Model& model, const Structure& physics) {

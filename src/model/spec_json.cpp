@@ -29,6 +29,9 @@ json to_json(const NetworkSpec& spec) {
               {"delta", spec.delta},
               {"polish", spec.polish}};
     if (spec.has_gains()) j["pieces"] = spec.pieces;
+    if (spec.groups != Groups::none) j["groups"] = to_string(spec.groups);
+    if (spec.neighbours > 0) j["neighbours"] = spec.neighbours;
+    if (spec.grid > 0) j["grid"] = spec.grid;
     return j;
 }
 
@@ -46,6 +49,9 @@ NetworkSpec spec_from_json(const json& j, const std::string& where) {
     // Format 1 has neither steps nor pieces nor polish.
     spec.update.step = fields.has("step") && fields.flag("step");
     if (spec.has_gains()) spec.pieces = fields.whole("pieces", 1, kMostPieces);
+    if (fields.has("groups")) spec.groups = fields.choice("groups", parse_groups);
+    if (fields.has("neighbours")) spec.neighbours = fields.whole("neighbours", 0, kLargestSide);
+    if (fields.has("grid")) spec.grid = fields.whole("grid", 0, kLargestSide);
     if (fields.has("polish")) spec.polish = fields.whole("polish", 0, kLargestSide);
     fields.checked([&] { spec.validate(); });
     return spec;
@@ -53,6 +59,7 @@ NetworkSpec spec_from_json(const json& j, const std::string& where) {
 
 json structure_to_json(const Structure& s) {
     json j{{"kind", to_string(s.kind())}, {"m", s.rows()}, {"n", s.cols()}};
+    if (s.is_complex()) j["complex"] = true;
     if (s.kind() == StructureKind::repeated) j["repeat"] = s.repeat();
     if (s.kind() == StructureKind::blocks) {
         j["blocks"] = json::array();
@@ -89,7 +96,18 @@ Structure structure_from_json(const json& j, std::span<const std::uint32_t> offs
         return s;
     };
     const StructureKind kind = structure_kind(j, where);
+    const bool is_complex = fields.has("complex") && fields.flag("complex");
+    const auto complex = [&] {
+        if (kind != StructureKind::dense && kind != StructureKind::repeated)
+            fail_input(fmt::format("a complex structure of kind {}", to_string(kind)));
+        const std::size_t u =
+            kind == StructureKind::dense ? 1 : fields.whole("repeat", 1, kLargestSide);
+        if (m % (2 * u) != 0 || n % (2 * u) != 0)
+            fail_input(fmt::format("{} complex block(s) do not tile {} x {}", u, m, n));
+        return Structure::complex(m / (2 * u), n / (2 * u), u);
+    };
     return fields.checked([&] {
+        if (is_complex) return complex();
         switch (kind) {
             case StructureKind::repeated:
                 return repeated();

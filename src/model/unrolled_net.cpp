@@ -14,7 +14,7 @@ void UnrolledNet::open_slots(std::size_t slots) {
             slot.push_back(backend_.unrolled_pass(
                 block,
                 std::span<const float>(operator_values_).subspan(block.first_link, block.links()),
-                spec_.layers, backend_.rows_per_pass()));
+                spec_.layers, rows_per_pass(), sites_));
     }
 }
 

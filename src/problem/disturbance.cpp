@@ -75,6 +75,9 @@ void add_noise(BatchView y, const SnrRange& snr_db, std::uint64_t seed, Purpose 
         fail_usage(fmt::format("a signal-to-noise ratio from {} to {} dB is no range",
                                snr_db.least_db, snr_db.most_db),
                    "give the lower number first");
+    if (!(snr_db.power >= 0 && std::isfinite(snr_db.power)))
+        fail_usage(fmt::format("a signal-to-noise ratio of a power of {}", snr_db.power),
+                   "give the mean square of a measurement, or 0 for each signal's own");
     pool.run_chunks(
         y.rows, kDisturbedRowsPerTask, [&](std::size_t, std::size_t begin, std::size_t end) {
             for (std::size_t i = begin; i < end; ++i) {
@@ -83,7 +86,9 @@ void add_noise(BatchView y, const SnrRange& snr_db, std::uint64_t seed, Purpose 
                 const double ratio_db =
                     snr_db.least_db + (snr_db.most_db - snr_db.least_db) * stream.uniform();
                 const double power =
-                    energy(row) / static_cast<double>(std::max<std::size_t>(1, row.size()));
+                    snr_db.power > 0
+                        ? snr_db.power
+                        : energy(row) / static_cast<double>(std::max<std::size_t>(1, row.size()));
                 const double noise_std = std::sqrt(power) * std::pow(10.0, -ratio_db / 20);
                 for (float& v : row) v += static_cast<float>(noise_std * stream.normal());
             }

@@ -34,7 +34,8 @@ float median_magnitude(std::span<const float> values) {
 }  // namespace
 
 std::string near_sign_warning(const Operator& op) {
-    const auto values = op.values();
+    // Of a complex operator both parts of every entry, once.
+    const auto values = op.values().first(op.structure().shared_links());
     if (values.size() < kFewestForSigns || op.formula() || op.is_sign()) return {};
     const double c = median_magnitude(values);
     const auto off = [&](float v) { return std::abs(std::abs(double{v}) - c) / c; };
@@ -53,7 +54,7 @@ std::string near_sign_warning(const Operator& op) {
     std::vector<bool> seen(values.size(), false);
     std::size_t count = 0;
     op.structure().for_each_link([&](std::size_t i, std::size_t j, std::size_t link) {
-        if (seen[link] || !(off(values[link]) > tolerance)) return;
+        if (link >= values.size() || seen[link] || !(off(values[link]) > tolerance)) return;
         seen[link] = true;  // repetitions share their entries
         ++count;
         named.push_back({i, j, values[link], off(values[link])});
@@ -61,17 +62,22 @@ std::string near_sign_warning(const Operator& op) {
                          [](const Entry& p, const Entry& q) { return p.off > q.off; });
         if (named.size() > kMostEntriesNamed) named.pop_back();
     });
+    const bool complex = op.structure().is_complex();
+    const std::size_t parts_apart = complex ? op.structure().parts()[0].rows / 2 : op.rows();
     std::string text =
-        fmt::format("the operator is nearly +-{:.4g}: {} of its {} entries {} not, such as", c,
-                    count, values.size(), count == 1 ? "is" : "are");
+        fmt::format("the operator is nearly +-{:.4g}{}: {} of its {} {} {} not, such as", c,
+                    complex ? fmt::format(" +-{:.4g}j", c) : "", count, values.size(),
+                    complex ? "numbers" : "entries", count == 1 ? "is" : "are");
     for (std::size_t e = 0; e < named.size(); ++e)
-        text += fmt::format("{} {} in row {}, column {}", e ? ";" : "", named[e].value,
-                            named[e].row, named[e].col);
-    return text + "; round them, and one bit per entry stores it instead of 32";
+        text += fmt::format("{} {} in row {}, column {}{}", e ? ";" : "", named[e].value,
+                            named[e].row % parts_apart, named[e].col,
+                            named[e].row >= parts_apart ? " (imaginary part)" : "");
+    return text + (complex ? "; round them, and two bits per entry store it instead of 64"
+                           : "; round them, and one bit per entry stores it instead of 32");
 }
 
-void warn_of_entries(Problem& problem) {
-    std::string warning = near_sign_warning(problem.op);
+void warn_of_entries(const Operator& op, Problem& problem) {
+    std::string warning = near_sign_warning(op);
     if (!warning.empty()) problem.warnings.push_back(std::move(warning));
 }
 

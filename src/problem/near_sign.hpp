@@ -15,6 +15,6 @@ namespace pibinn {
 /// and none is zero.
 std::string near_sign_warning(const Operator& op);
 /// Adds it to the warnings of a problem.
-void warn_of_entries(Problem& problem);
+void warn_of_entries(const Operator& op, Problem& problem);
 
 }  // namespace pibinn

@@ -11,7 +11,7 @@ namespace pibinn {
 /// How a problem's measurements came about beside A x, as a model remembers it.
 struct NoiseWords {
     std::optional<double> std;       ///< "std 0.05": of the measurements
-    std::optional<SnrRange> snr_db;  ///< "snr_db 10 40"
+    std::optional<SnrRange> snr_db;  ///< "snr_db 10 40", or "snr_db 10 40 0.01" with its power
     bool given = false;              ///< "given": measurements came with the signals
     bool artefacts = false;          ///< "artefacts": recorded ones were added to the signals
 };

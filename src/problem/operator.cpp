@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "algebra/complex_links.hpp"
 #include "algebra/products.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/random.hpp"
@@ -28,6 +29,77 @@ void require_batches(const Structure& s, ConstBatchView x, ConstBatchView y) {
                    "copy the columns into a batch of their own first");
 }
 
+/// The links of a complex m x n matrix whose parts are re(i, j) and im(i, j).
+template <class T, class Re, class Im>
+AlignedBuffer<T> complex_values(std::size_t m, std::size_t n, Re&& re, Im&& im) {
+    const Structure s = Structure::complex(m, n);
+    AlignedBuffer<T> values(s.links());
+    for (std::size_t j = 0; j < n; ++j)
+        for (std::size_t i = 0; i < m; ++i) {
+            values[j * 2 * m + i] = re(i, j);
+            values[j * 2 * m + m + i] = im(i, j);
+        }
+    complete_complex(s, std::span(values));
+    return values;
+}
+
+/// The four places of a complex entry hold its two parts.
+void require_pairs(const Structure& s, std::span<const float> values) {
+    const auto place = unpaired_link(s, values);
+    if (!place) return;
+    const std::size_t rows = s.parts()[0].rows;
+    fail_input(fmt::format("entry {}, {} of a complex operator is not [[a, -b], [b, a]]",
+                           *place % rows, *place / rows),
+               "give the real and the imaginary part of a complex matrix instead");
+}
+
+/// The entries of a matrix on a structure, compared as float32.
+template <class T>
+AlignedBuffer<T> values_on(MatrixView<const T> a, const Structure& s) {
+    if (a.rows != s.rows() || a.cols != s.cols())
+        fail_input(fmt::format("the structure is {} x {}, the matrix {} x {}", s.rows(), s.cols(),
+                               a.rows, a.cols),
+                   "give a matrix of the structure's shape");
+    const auto rounded = [](T v) { return static_cast<float>(v); };
+    AlignedBuffer<T> values(s.links());
+    std::vector<bool> seen(s.links(), false);
+    Matrix<char> linked(a.rows, a.cols);
+    s.for_each_link([&](std::size_t i, std::size_t j, std::size_t link) {
+        linked(i, j) = 1;
+        if (seen[link] && rounded(values[link]) != rounded(a(i, j)))
+            fail_input(fmt::format("the entry of row {}, column {} is {}, but the same entry of "
+                                   "the first block is {}",
+                                   i, j, rounded(a(i, j)), rounded(values[link])),
+                       "the blocks differ: use structure 'blocks' instead of 'repeated'");
+        if (!seen[link]) values[link] = a(i, j);
+        seen[link] = true;
+    });
+    for (std::size_t i = 0; i < a.rows; ++i)
+        for (std::size_t j = 0; j < a.cols; ++j)
+            if (!linked(i, j) && rounded(a(i, j)) != 0.0F)
+                fail_input(fmt::format("the entry of row {}, column {} is {}, but the structure "
+                                       "'{}' has no link there",
+                                       i, j, rounded(a(i, j)), to_string(s.kind())),
+                           "choose a structure that holds every non-zero entry");
+    return values;
+}
+
+/// The entries of a matrix that are not zero as float32, column by column.
+template <class T>
+Structure mask_of(MatrixView<const T> a, AlignedBuffer<T>& values) {
+    std::vector<std::uint32_t> offsets{0};
+    std::vector<std::uint32_t> rows;
+    for (std::size_t j = 0; j < a.cols; ++j) {
+        for (std::size_t i = 0; i < a.rows; ++i)
+            if (static_cast<float>(a(i, j)) != 0.0F) {
+                rows.push_back(static_cast<std::uint32_t>(i));
+                values.push_back(a(i, j));
+            }
+        offsets.push_back(static_cast<std::uint32_t>(rows.size()));
+    }
+    return Structure::mask(a.rows, a.cols, std::move(offsets), std::move(rows));
+}
+
 }  // namespace
 
 Operator::Operator(Structure structure, AlignedBuffer<float> values)
@@ -40,6 +112,7 @@ Operator::Operator(Structure structure, AlignedBuffer<float> values)
         if (!std::isfinite(values_[i]))
             fail_input(fmt::format("operator entry {} is {}", i, values_[i]),
                        "replace NaN and infinite entries");
+    require_pairs(structure_, values_);
     if (auto found = find_convolution(structure_, values_)) {
         fast_formula_ = formula_is_faster(*found, structure_);
         formula_ = std::make_shared<const OperatorFormula>(std::move(*found));
@@ -62,57 +135,85 @@ Operator Operator::convolution(std::size_t m, std::size_t n, std::vector<float> 
     return from_formula(s, std::move(formula));
 }
 
+Operator Operator::from_values(Structure structure, AlignedBuffer<double> values) {
+    Operator op(std::move(structure), AlignedBuffer<float>(values.begin(), values.end()));
+    op.precise_ = std::make_shared<const AlignedBuffer<double>>(std::move(values));
+    return op;
+}
+
 Operator Operator::from_dense(MatrixView<const float> a) {
+    return from_dense(a, Structure::dense(a.rows, a.cols));
+}
+Operator Operator::from_dense(MatrixView<const double> a) {
     return from_dense(a, Structure::dense(a.rows, a.cols));
 }
 
 Operator Operator::from_dense(MatrixView<const float> a, const Structure& s) {
-    if (a.rows != s.rows() || a.cols != s.cols())
-        fail_input(fmt::format("the structure is {} x {}, the matrix {} x {}", s.rows(), s.cols(),
-                               a.rows, a.cols),
-                   "give a matrix of the structure's shape");
-    AlignedBuffer<float> values(s.links());
-    std::vector<bool> seen(s.links(), false);
-    Matrix<char> linked(a.rows, a.cols);
-    s.for_each_link([&](std::size_t i, std::size_t j, std::size_t link) {
-        linked(i, j) = 1;
-        if (seen[link] && values[link] != a(i, j))
-            fail_input(fmt::format("the entry of row {}, column {} is {}, but the same entry of "
-                                   "the first block is {}",
-                                   i, j, a(i, j), values[link]),
-                       "the blocks differ: use structure 'blocks' instead of 'repeated'");
-        values[link] = a(i, j);
-        seen[link] = true;
+    return {s, values_on(a, s)};
+}
+Operator Operator::from_dense(MatrixView<const double> a, const Structure& s) {
+    return from_values(s, values_on(a, s));
+}
+
+Operator Operator::from_complex(MatrixView<const float> re, MatrixView<const float> im,
+                                std::size_t repeat) {
+    if (re.rows != im.rows || re.cols != im.cols)
+        fail_input(fmt::format("a real part of {} x {} and an imaginary part of {} x {}", re.rows,
+                               re.cols, im.rows, im.cols),
+                   "give both parts of one matrix");
+    return {Structure::complex(re.rows, re.cols, repeat),
+            complex_values<float>(
+                re.rows, re.cols, [&](std::size_t i, std::size_t j) { return re(i, j); },
+                [&](std::size_t i, std::size_t j) { return im(i, j); })};
+}
+
+Operator Operator::from_complex(const UserArray& a, std::size_t repeat) {
+    if (!a.complex()) fail_input("the array holds real numbers", "give a complex matrix");
+    const Structure s = Structure::complex(a.rows(), a.entries(), repeat);
+    return a.visit([&]<class T>(const Matrix<T>& parts) -> Operator {
+        auto values = complex_values<T>(
+            a.rows(), a.entries(), [&](std::size_t i, std::size_t j) { return parts(i, 2 * j); },
+            [&](std::size_t i, std::size_t j) { return parts(i, 2 * j + 1); });
+        if constexpr (std::is_same_v<T, double>)
+            return from_values(s, std::move(values));
+        else
+            return {s, std::move(values)};
     });
-    for (std::size_t i = 0; i < a.rows; ++i)
-        for (std::size_t j = 0; j < a.cols; ++j)
-            if (!linked(i, j) && a(i, j) != 0.0F)
-                fail_input(fmt::format("the entry of row {}, column {} is {}, but the structure "
-                                       "'{}' has no link there",
-                                       i, j, a(i, j), to_string(s.kind())),
-                           "choose a structure that holds every non-zero entry");
-    return {s, std::move(values)};
 }
 
 Operator Operator::from_sparse(MatrixView<const float> a) {
-    std::vector<std::uint32_t> offsets{0};
-    std::vector<std::uint32_t> rows;
     AlignedBuffer<float> values;
-    for (std::size_t j = 0; j < a.cols; ++j) {
-        for (std::size_t i = 0; i < a.rows; ++i)
-            if (a(i, j) != 0.0F) {
-                rows.push_back(static_cast<std::uint32_t>(i));
-                values.push_back(a(i, j));
-            }
-        offsets.push_back(static_cast<std::uint32_t>(rows.size()));
-    }
-    return {Structure::mask(a.rows, a.cols, std::move(offsets), std::move(rows)),
-            std::move(values)};
+    Structure mask = mask_of(a, values);
+    return {std::move(mask), std::move(values)};
+}
+Operator Operator::from_sparse(MatrixView<const double> a) {
+    AlignedBuffer<double> values;
+    Structure mask = mask_of(a, values);
+    return from_values(std::move(mask), std::move(values));
 }
 
 Operator Operator::from_sparse(const SparseMatrix& a) {
-    return {Structure::mask(a.rows, a.cols, a.offsets, a.row_indices),
-            AlignedBuffer<float>(a.values.begin(), a.values.end())};
+    return from_values(Structure::mask(a.rows, a.cols, a.offsets, a.row_indices),
+                       AlignedBuffer<double>(a.values.begin(), a.values.end()));
+}
+
+std::span<const double> Operator::precise_values() const {
+    return precise_ ? std::span<const double>(*precise_) : std::span<const double>();
+}
+
+Operator Operator::divided(double unit) const {
+    AlignedBuffer<float> values(values_.size());
+    for (std::size_t i = 0; i < values.size(); ++i)
+        values[i] = static_cast<float>((precise_ ? (*precise_)[i] : double{values_[i]}) / unit);
+    return {structure_, std::move(values)};
+}
+
+Operator Operator::without_structure() const {
+    if (!precise_) return from_dense(to_dense());
+    Matrix<double> a(rows(), cols());
+    structure_.for_each_link(
+        [&](std::size_t i, std::size_t j, std::size_t link) { a(i, j) = (*precise_)[link]; });
+    return from_dense(a);
 }
 
 void Operator::apply(ConstBatchView x, BatchView y, ThreadPool& pool) const {

@@ -153,6 +153,9 @@ std::vector<double> quarter_cosines(std::size_t n) {
 
 void require_formula(const OperatorFormula& formula, const Structure& s) {
     const FormulaRules& rules = rules_of(formula.kind);
+    if (s.is_complex() && formula.kind == FormulaKind::convolution)
+        fail_input(fmt::format("a formula '{}' for a complex operator", rules.name),
+                   "taps are real: give the entries of a complex operator");
     if (formula.parts.size() != s.parts().size())
         fail_input(fmt::format("a formula '{}' of {} parts for a structure of {}", rules.name,
                                formula.parts.size(), s.parts().size()),
@@ -194,6 +197,8 @@ AlignedBuffer<float> formula_values(const OperatorFormula& formula, const Struct
 }
 
 std::optional<OperatorFormula> find_convolution(const Structure& s, std::span<const float> values) {
+    // The block of a complex matrix has constant diagonals by accident alone.
+    if (s.is_complex()) return std::nullopt;
     OperatorFormula formula{FormulaKind::convolution, {}};
     std::size_t taps = 0;
     for (const Block& b : s.parts()) {

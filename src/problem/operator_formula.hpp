@@ -20,7 +20,7 @@ void require_taps(const BlockFormula& f, std::size_t m, std::size_t n);
 AlignedBuffer<float> formula_values(const OperatorFormula& formula, const Structure& structure);
 
 /// The taps of entries that are constant along the diagonals of every part, where these are fewer
-/// than the entries. Stops at the first entry that is not.
+/// than the entries. Stops at the first entry that is not. None of a complex structure.
 std::optional<OperatorFormula> find_convolution(const Structure& structure,
                                                 std::span<const float> values);
 

@@ -37,6 +37,7 @@ ProblemTraits Problem::traits() const {
     traits.noise_varies = snr_db && snr_db->least_db < snr_db->most_db;
     traits.sparse = sparse;
     traits.patches = domain.patch > 0;
+    traits.complex = !domain.one_real_vector();
     traits.basis = to_string(domain.basis.kind());
     return traits;
 }

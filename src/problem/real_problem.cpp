@@ -9,6 +9,7 @@
 #include "pibinn/error.hpp"
 #include "problem/near_sign.hpp"
 #include "problem/random_mask.hpp"
+#include "problem/units.hpp"
 
 namespace pibinn {
 
@@ -61,6 +62,69 @@ Batch artefact_coefficients(const Batch& artefacts, const RealSignals& signals,
     return domain.basis.to_coefficients(artefacts, pool);
 }
 
+double root_mean_square(const UserArray& x) {
+    double squares = 0;
+    for (std::size_t i = 0; i < x.rows(); ++i)
+        for (std::size_t j = 0; j < x.cols(); ++j) squares += x(i, j) * x(i, j);
+    const double mean =
+        std::sqrt(squares / static_cast<double>(std::max<std::size_t>(1, x.size())));
+    return mean > 0 && std::isfinite(mean) ? mean : 1;
+}
+
+/// The problem of signals divided by `unit`, with noise in the unit of the result.
+Problem sensed_problem(const RealSignals& signals, double unit, double noise_std,
+                       SignalDomain domain, const SensingSpec& sensing, std::uint64_t seed,
+                       ThreadPool& pool) {
+    const std::size_t n = signals.train.cols();
+    const Batch train = signals.train.to_float32(unit);
+    domain.fit(train, signals.where);
+    Problem problem;
+    problem.op = sensing_operator(sensing, domain.basis, n, seed, pool);
+    problem.train.x = domain.to_coefficients(train, pool);
+    problem.test.x = domain.to_coefficients(signals.test.to_float32(unit), pool);
+    const bool late = signals.noise_place == NoisePlace::measurements;
+    const bool early = signals.noise_place == NoisePlace::signals;
+    const double added = early ? noise_std / domain.deviation : noise_std;
+    problem.noise_std = late ? added : 0;
+    if (!late) domain.noise_std = early ? noise_std : noise_std * domain.deviation;
+    const auto artefacts = [&](const UserArray& own) {
+        // In a unit of their own, where signals are divided at all.
+        return artefact_coefficients(own.to_float32(unit == 1 ? 1 : root_mean_square(own)), signals,
+                                     domain, pool);
+    };
+    problem.train_disturbance = {late ? 0 : added, artefacts(signals.train_artefacts),
+                                 signals.least_snr_db, signals.most_snr_db};
+    problem.test_disturbance = problem.train_disturbance;
+    problem.test_disturbance.artefacts = artefacts(signals.test_artefacts);
+    problem.domain = std::move(domain);
+    problem.sparse = false;
+    problem.snr_db = signals.snr_db;
+    if (!sensing.given) problem.column_norm = 1;
+    require_some_signals(problem, signals.where);
+    measure_sets(problem, seed, pool);
+    return problem;
+}
+
+/// The same in units of 1, for training.
+void normalise(const RealSignals& signals, const SignalDomain& domain, SensingSpec sensing,
+               std::uint64_t seed, ThreadPool& pool, Problem& problem) {
+    const double size = root_mean_square(signals.train);
+    // Normalised by their deviation, signals have no unit any more.
+    Units units{domain.normalize == Normalize::zscore ? 1 : size, 1};
+    if (sensing.given) {
+        units.column = column_norm(*sensing.given);
+        sensing.given = sensing.given->divided(units.column);
+    }
+    const double noise_unit = signals.noise_place == NoisePlace::signals ? size
+                              : signals.noise_place == NoisePlace::measurements
+                                  ? units.measurement()
+                                  : units.signal;
+    remember_normalised(problem,
+                        sensed_problem(signals, size, in_unit(signals.noise_std, noise_unit),
+                                       domain, sensing, seed, pool),
+                        units);
+}
+
 constexpr NameTable<NoisePlace, 3> kPlaces{{{NoisePlace::signals, "signals"},
                                             {NoisePlace::normalised, "normalised"},
                                             {NoisePlace::measurements, "measurements"}}};
@@ -88,33 +152,10 @@ Operator sensing_operator(const SensingSpec& spec, const Basis& basis, std::size
 
 Problem make_real(const RealSignals& signals, SignalDomain domain, const SensingSpec& sensing,
                   std::uint64_t seed, ThreadPool& pool) {
-    const std::size_t n = signals.train.cols();
-    domain.fit(signals.train, signals.where);
-    Problem problem;
-    problem.op = sensing_operator(sensing, domain.basis, n, seed, pool);
-    problem.train.x = domain.to_coefficients(signals.train, pool);
-    problem.test.x = domain.to_coefficients(signals.test, pool);
-    const NoisePlace place = signals.noise_place;
-    const bool late = place == NoisePlace::measurements;
-    const bool early = place == NoisePlace::signals;
-    const double noise_std = early ? signals.noise_std / domain.deviation : signals.noise_std;
-    problem.noise_std = late ? noise_std : 0;
-    if (!late) domain.noise_std = early ? signals.noise_std : signals.noise_std * domain.deviation;
-    problem.train_disturbance = {
-        late ? 0 : noise_std, artefact_coefficients(signals.train_artefacts, signals, domain, pool),
-        signals.least_snr_db, signals.most_snr_db};
-    problem.test_disturbance = problem.train_disturbance;
-    problem.test_disturbance.artefacts =
-        artefact_coefficients(signals.test_artefacts, signals, domain, pool);
-    problem.domain = std::move(domain);
-    problem.sparse = false;
-    problem.snr_db = signals.snr_db;
-    if (!sensing.given)
-        problem.column_norm = 1;
-    else
-        warn_of_entries(problem);
-    require_some_signals(problem, signals.where);
-    measure_sets(problem, seed, pool);
+    Problem problem = sensed_problem(signals, 1, signals.noise_std, domain, sensing, seed, pool);
+    if (sensing.given) warn_of_entries(problem.op, problem);
+    if (signals.train.precise() || (sensing.given && sensing.given->precise()))
+        normalise(signals, domain, sensing, seed, pool, problem);
     return problem;
 }
 

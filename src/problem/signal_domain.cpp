@@ -45,7 +45,7 @@ void SignalDomain::fit(ConstBatchView train, std::string_view where) {
     for (std::size_t i = 0; i < train.rows; ++i)
         for (const float v : train.row(i)) energy += (v - mean) * (v - mean);
     deviation = std::sqrt(energy / count);
-    if (!(deviation > 1e-12 * (1 + std::abs(mean))))
+    if (!(deviation > 1e-12 * std::abs(mean)))
         fail_input(fmt::format("'{}': all training values are {:.4g}, so zscore has no deviation "
                                "to divide by",
                                where, mean),

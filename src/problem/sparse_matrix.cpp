@@ -47,6 +47,7 @@ SparseMatrix SparseMatrix::from_entries(std::size_t rows, std::size_t cols,
         double sum = 0;
         for (; at < entries.size() && place(entries[at]) == place(e); ++at)
             sum += entries[at].value;
+        // What float32 cannot hold, or holds as zero, is no entry of an operator.
         const auto value = static_cast<float>(sum);
         if (!std::isfinite(value))
             fail_input(fmt::format("'{}' has {} at row {}, column {} (counted from 0)", where, sum,
@@ -55,23 +56,27 @@ SparseMatrix SparseMatrix::from_entries(std::size_t rows, std::size_t cols,
         if (value == 0.0F) continue;
         ++matrix.offsets[e.col + 1];
         matrix.row_indices.push_back(e.row);
-        matrix.values.push_back(value);
+        matrix.values.push_back(sum);
     }
     for (std::size_t j = 0; j < cols; ++j) matrix.offsets[j + 1] += matrix.offsets[j];
     return matrix;
 }
 
-Matrix<float> SparseMatrix::to_dense(std::string_view where) const {
+template <class T>
+Matrix<T> SparseMatrix::to_dense(std::string_view where) const {
     if (cols > 0 && rows > kMostDense / cols)
         fail_input(fmt::format("'{}' is sparse, and its {} x {} numbers are too many to be "
                                "held in full",
                                where, rows, cols),
                    "give a matrix of at most 2^28 numbers, or use it as a mask");
-    Matrix<float> dense(rows, cols);
+    Matrix<T> dense(rows, cols);
     for (std::size_t j = 0; j < cols; ++j)
         for (std::size_t k = offsets[j]; k < offsets[j + 1]; ++k)
-            dense(row_indices[k], j) = values[k];
+            dense(row_indices[k], j) = static_cast<T>(values[k]);
     return dense;
 }
+
+template Matrix<float> SparseMatrix::to_dense(std::string_view) const;
+template Matrix<double> SparseMatrix::to_dense(std::string_view) const;
 
 }  // namespace pibinn

@@ -2,6 +2,7 @@
 
 #include "problem/near_sign.hpp"
 #include "problem/random_mask.hpp"
+#include "problem/units.hpp"
 
 namespace pibinn {
 
@@ -29,6 +30,23 @@ Structure structure_of(const SyntheticSpec& spec, std::uint64_t seed) {
     return random_mask(spec.m, spec.n, spec.mask_density, seed);
 }
 
+Problem drawn_problem(const SyntheticSpec& spec, double noise_std, Operator op, std::uint64_t seed,
+                      ThreadPool& pool) {
+    Problem problem;
+    problem.op = std::move(op);
+    problem.noise_std = noise_std;
+    problem.snr_db = spec.snr_db;
+    problem.signal_size = 1;
+    problem.prior = spec.prior;
+    problem.invariance = spec.prior.support.empty() ? Invariance::shifts : Invariance::signs;
+    problem.train.x =
+        draw_signals(spec.prior, spec.train, problem.op.cols(), seed, Purpose::train_signals, pool);
+    problem.test.x =
+        draw_signals(spec.prior, spec.test, problem.op.cols(), seed, Purpose::test_signals, pool);
+    measure_sets(problem, seed, pool);
+    return problem;
+}
+
 }  // namespace
 
 Problem make_synthetic(const SyntheticSpec& spec, std::uint64_t seed, ThreadPool& pool) {
@@ -40,19 +58,15 @@ Problem make_synthetic(const SyntheticSpec& spec, std::uint64_t seed, ThreadPool
 
 Problem make_synthetic(const SyntheticSpec& spec, Operator op, std::uint64_t seed,
                        ThreadPool& pool) {
-    Problem problem;
-    problem.op = std::move(op);
-    warn_of_entries(problem);
-    problem.noise_std = spec.noise_std;
-    problem.snr_db = spec.snr_db;
-    problem.signal_size = 1;
-    problem.prior = spec.prior;
-    problem.invariance = spec.prior.support.empty() ? Invariance::shifts : Invariance::signs;
-    problem.train.x =
-        draw_signals(spec.prior, spec.train, problem.op.cols(), seed, Purpose::train_signals, pool);
-    problem.test.x =
-        draw_signals(spec.prior, spec.test, problem.op.cols(), seed, Purpose::test_signals, pool);
-    measure_sets(problem, seed, pool);
+    Problem problem = drawn_problem(spec, spec.noise_std, op, seed, pool);
+    warn_of_entries(op, problem);
+    if (op.precise()) {
+        const double norm = column_norm(op);
+        remember_normalised(
+            problem,
+            drawn_problem(spec, in_unit(spec.noise_std, norm), op.divided(norm), seed, pool),
+            {1, norm});
+    }
     return problem;
 }
 

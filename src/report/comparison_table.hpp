@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 
 #include "core/recovery_time.hpp"
 #include "core/table.hpp"
 #include "pibinn/metrics.hpp"
+#include "problem/site_magnitudes.hpp"
 
 namespace pibinn {
 
@@ -21,6 +23,8 @@ struct ComparisonRow {
     bool bound = false;
     std::string settings = {};  ///< what training signals chose, in words
     std::string note = {};      ///< what the row is, in a sentence, where its name does not say
+    /// Where it matters who is active: at the threshold that balances misses and false alarms.
+    std::optional<ActivityErrors> activity = {};
 };
 
 /// The rows as the terminal and the page show them.
@@ -31,6 +35,8 @@ std::string row_notes(std::span<const ComparisonRow> rows);
 std::string fewer_signals_note(std::span<const ComparisonRow> rows);
 /// What the training signals chose for each method, in a sentence.
 std::string settings_note(std::span<const ComparisonRow> rows);
+/// What the errors of activity mean, in a sentence; empty where there are none.
+std::string activity_note(std::span<const ComparisonRow> rows);
 /// What the times of the rows mean, without a full stop.
 std::string times_note(std::span<const ComparisonRow> rows);
 /// The table for a terminal, and below it what the times mean.

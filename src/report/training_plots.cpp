@@ -130,10 +130,10 @@ void add_layer_numbers(std::vector<Figure>& figures, const TrainingReport& repor
 }
 
 /// The entries that are not zero; zeros would only line the axis.
-Series entries(const std::string& label, const std::vector<float>& signal, Series::Style style,
-               std::size_t color) {
+Series entries(const std::string& label, const std::vector<float>& signal, std::size_t most,
+               Series::Style style, std::size_t color) {
     Series series{label, {}, {}, style, color, false};
-    for (std::size_t i = 0; i < std::min(signal.size(), kMostEntries); ++i) {
+    for (std::size_t i = 0; i < std::min(signal.size(), most); ++i) {
         if (signal[i] == 0) continue;
         series.x.push_back(static_cast<double>(i + 1));
         series.y.push_back(signal[i]);
@@ -148,21 +148,28 @@ Series samples(const std::string& label, const std::vector<float>& signal, std::
     return series;
 }
 
-std::string shown_part(std::size_t most, std::size_t n, const char* noun) {
+std::string shown_part(std::size_t most, std::size_t n, const std::string& noun) {
     return n > most ? fmt::format("The first {} of {} {}.", grouped(most), grouped(n), noun) : "";
 }
 
-/// Samples in time: what was, what was measured, and what came back.
+/// The axes of a signal, which is called by its places where these have a name.
+Plot signal_plot(const RecoveredSignal& signal, const char* site) {
+    return plot_by(signal.site.empty() ? site : signal.site,
+                   signal.value.empty() ? "value" : signal.value);
+}
+
+/// Samples in time, or beams beside each other: what was, what was measured, and what came back.
 Figure curve_of(const RecoveredSignal& signal) {
-    Figure figure{signal.label, plot_by("sample", "value"), {}};
+    Figure figure{signal.label, signal_plot(signal, "sample"), {}};
     if (!signal.contaminated.empty())
         figure.plot.series.push_back(samples("contaminated", signal.contaminated, 2));
-    figure.plot.series.push_back(samples("clean", signal.truth, 1));
+    figure.plot.series.push_back(samples(signal.site.empty() ? "clean" : "truth", signal.truth, 1));
     figure.plot.series.push_back(samples("recovered", signal.recovered, 0));
     figure.plot.x.min = 1;
     const std::size_t n = signal.truth.size();
     figure.plot.x.max = static_cast<double>(std::min(n, kMostSamples));
-    figure.caption = shown_part(kMostSamples, n, "samples");
+    figure.caption =
+        shown_part(kMostSamples, n, signal.site.empty() ? "samples" : signal.site + "s");
     return figure;
 }
 
@@ -205,15 +212,22 @@ std::vector<Figure> signal_figures(const TrainingReport& report) {
             figures.push_back(curve_of(signal));
             continue;
         }
-        Figure figure{signal.label, plot_by("entry", "value"), {}};
+        Figure figure{signal.label, signal_plot(signal, "entry"), {}};
         const std::size_t n = signal.truth.size();
+        // Few of many places have a value where these have a name of their own.
+        const std::size_t most = signal.site.empty() ? kMostEntries : kMostSamples;
         figure.plot.x.min = 0;
-        figure.plot.x.max = static_cast<double>(std::min(n, kMostEntries) + 1);
+        figure.plot.x.max = static_cast<double>(std::min(n, most) + 1);
         figure.plot.series.push_back(
-            entries("recovered", signal.recovered, Series::Style::stems, 0));
-        figure.plot.series.push_back(entries("truth", signal.truth, Series::Style::circles, 1));
+            entries("recovered", signal.recovered, most, Series::Style::stems, 0));
+        figure.plot.series.push_back(
+            entries("truth", signal.truth, most, Series::Style::circles, 1));
         figure.plot.lines.push_back({ReferenceLine::Direction::horizontal, 0, ""});
-        figure.caption = shown_part(kMostEntries, n, "entries");
+        if (signal.threshold)
+            figure.plot.lines.push_back(
+                {ReferenceLine::Direction::horizontal, *signal.threshold, "active"});
+        figure.caption = shown_part(
+            most, n, signal.site.empty() || signal.site == "entry" ? "entries" : signal.site + "s");
         figures.push_back(std::move(figure));
     }
     return figures;

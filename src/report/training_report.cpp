@@ -155,8 +155,8 @@ std::string training_report(const TrainingReport& report) {
                      "that of a few bad ones; the median is what a typical signal sees.");
         page.table(comparison_table(report.comparison));
         for (const std::string& note :
-             {row_notes(report.comparison), fewer_signals_note(report.comparison),
-              settings_note(report.comparison)})
+             {row_notes(report.comparison), activity_note(report.comparison),
+              fewer_signals_note(report.comparison), settings_note(report.comparison)})
             if (!note.empty()) page.paragraph(note);
         page.paragraph(fmt::format("Times: {}.", times_note(report.comparison)));
     }

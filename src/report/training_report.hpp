@@ -33,7 +33,11 @@ struct RecoveredSignal {
     std::string label;
     std::vector<float> truth, recovered;
     std::vector<float> contaminated = {};  ///< before it was measured, if that differs
-    bool curve = false;  ///< samples in time, drawn as lines; otherwise single entries
+    bool curve = false;      ///< drawn as lines, such as samples in time; otherwise single entries
+    std::string site = {};   ///< what the places are, where not samples or entries
+    std::string value = {};  ///< what is drawn there, where not their values
+    /// Entries from here on count as found.
+    std::optional<double> threshold = {};
 };
 
 /// All that the page of a training tells: plain data, made by whoever ran it.

@@ -11,6 +11,7 @@
 #include "pibinn/error.hpp"
 #include "solvers/amp_shrink.hpp"
 #include "solvers/checks.hpp"
+#include "solvers/group_layout.hpp"
 
 namespace pibinn {
 
@@ -54,7 +55,7 @@ double mean_square(std::span<const float> values) {
     return sum / static_cast<double>(values.size());
 }
 
-/// How the recovery of one block of one signal ended.
+/// How the recovery of one block of one signal ended, in one set of repetitions.
 struct Outcome {
     std::uint32_t iterations = 0;
     bool converged = false;
@@ -64,11 +65,14 @@ struct Outcome {
 /// The problems of one task that are not done yet, moved together at the front of the buffers.
 class ActiveProblems {
 public:
-    /// `y` holds one problem per row; `variance` is that of each entry of a unit column.
+    /// `y` holds one problem per `grouping.rows` rows; `variance` is that of each entry of a unit
+    /// column.
     ActiveProblems(const Operator& op, Batch y, std::span<const double> variance,
-                   const AmpOptions& options, ThreadPool& pool)
+                   const Grouping& grouping, const AmpOptions& options, ThreadPool& pool)
         : op_(op),
           options_(options),
+          groups_(op.cols(), op.cols(), 1, grouping),
+          rows_(grouping.rows),
           variance_(variance),
           pool_(pool),
           y_(std::move(y)),
@@ -76,10 +80,10 @@ public:
           x_(y_.rows(), op.cols()),
           v_(y_.rows(), op.cols()),
           ax_(y_.rows(), op.rows()),
-          problems_(y_.rows()) {
+          problems_(y_.rows() / rows_) {
         for (std::size_t i = 0; i < problems_.size(); ++i) {
-            problems_[i].row = i;
-            problems_[i].power = problems_[i].residual = mean_square(y_.row(i));
+            problems_[i].place = i;
+            problems_[i].power = problems_[i].residual = mean_square(own(y_, i));
             problems_[i].damping = options.damping;
         }
     }
@@ -87,10 +91,10 @@ public:
     void solve(BatchView x, std::span<Outcome> outcomes) {
         retire_done(x, outcomes);
         while (!problems_.empty()) {
-            const std::size_t count = problems_.size();
-            op_.adjoint(r_.view().row_range(0, count), v_.view().row_range(0, count), pool_);
+            const std::size_t count = problems_.size(), rows = count * rows_;
+            op_.adjoint(r_.view().row_range(0, rows), v_.view().row_range(0, rows), pool_);
             for (std::size_t i = 0; i < count; ++i) estimate(i);
-            op_.apply(x_.view().row_range(0, count), ax_.view().row_range(0, count), pool_);
+            op_.apply(x_.view().row_range(0, rows), ax_.view().row_range(0, rows), pool_);
             for (std::size_t i = 0; i < count; ++i) update_residual(i);
             retire_done(x, outcomes);
         }
@@ -98,9 +102,9 @@ public:
 
 private:
     struct Recovery {
-        std::size_t row = 0;  ///< in the task's batch
-        double power = 0;     ///< mean of y^2
-        double residual = 0;  ///< mean of r^2
+        std::size_t place = 0;  ///< in the task's batch
+        double power = 0;       ///< mean of y^2
+        double residual = 0;    ///< mean of r^2
         double damping = 1;
         double onsager = 0;
         std::size_t attempt = 0;  ///< iterations since it last started again
@@ -108,11 +112,19 @@ private:
         bool done = false;
     };
 
+    /// The rows of one problem, which stand behind each other.
+    std::span<float> own(Batch& batch, std::size_t i) const {
+        const std::size_t numbers = rows_ * batch.cols();
+        return {batch.data() + i * numbers, numbers};
+    }
+
     /// x moves towards shrink(x + A^T r); v_ holds A^T r.
     void estimate(std::size_t i) {
         Recovery& s = problems_[i];
         const double tau_squared = std::max(s.residual, options_.noise_std * options_.noise_std);
-        if (options_.shrink == AmpShrink::soft) {
+        if (!groups_.trivial()) {
+            estimate_groups(i, tau_squared);
+        } else if (options_.shrink == AmpShrink::soft) {
             const double threshold = options_.alpha * std::sqrt(tau_squared);
             move(i, [&](double v, std::size_t) { return soft_shrink(v, threshold); });
         } else {
@@ -123,25 +135,60 @@ private:
 
     template <class Shrink>
     void move(std::size_t i, const Shrink& shrink) {
-        Recovery& s = problems_[i];
-        const auto x = x_.row(i);
-        const auto v = v_.row(i);
-        double slope = 0, moved = 0, norm = 0;
+        const auto x = own(x_, i);
+        const auto v = own(v_, i);
+        Move move{problems_[i].damping, x};
         for (std::size_t j = 0; j < x.size(); ++j) {
             const Shrunk shrunk = shrink(double{x[j]} + double{v[j]}, j);
-            const double step = shrunk.value - double{x[j]};
-            slope += shrunk.slope;
-            moved += step * step;
-            norm += shrunk.value * shrunk.value;
-            x[j] = static_cast<float>(double{x[j]} + s.damping * step);
+            move.slope += shrunk.slope;
+            move.towards(j, shrunk.value);
         }
-        s.onsager = slope / static_cast<double>(op_.rows());
-        s.outcome.converged = moved <= options_.tolerance * options_.tolerance * norm;
+        finish(i, move);
+    }
+
+    void estimate_groups(std::size_t i, double tau_squared) {
+        const auto x = own(x_, i);
+        const auto v = own(v_, i);
+        for (std::size_t j = 0; j < x.size(); ++j) v[j] += x[j];
+        const auto size = static_cast<double>(groups_.size());
+        const double threshold = options_.alpha * std::sqrt(size * tau_squared);
+        const PosteriorMean mean(options_.prior.density, tau_squared);
+        const bool soft = options_.shrink == AmpShrink::soft;
+        Move move{problems_[i].damping, x};
+        groups_.for_each([&](std::size_t first) {
+            const double energy = groups_.energy(v, first);
+            const ShrunkGroup shrunk = soft ? soft_shrink_group(std::sqrt(energy), threshold, size)
+                                            : mean.of_group(energy, variance_[first], size);
+            move.slope += shrunk.divergence;
+            groups_.for_entries(
+                first, [&](std::size_t j) { move.towards(j, shrunk.keep * double{v[j]}); });
+        });
+        finish(i, move);
+    }
+
+    /// One step of one problem.
+    struct Move {
+        double damping;
+        std::span<float> x;
+        double slope = 0, moved = 0, norm = 0;
+
+        void towards(std::size_t j, double value) {
+            const double step = value - double{x[j]};
+            moved += step * step;
+            norm += value * value;
+            x[j] = static_cast<float>(double{x[j]} + damping * step);
+        }
+    };
+
+    void finish(std::size_t i, const Move& move) {
+        Recovery& s = problems_[i];
+        s.onsager = move.slope / static_cast<double>(op_.rows() * rows_);
+        s.outcome.converged = move.moved <= options_.tolerance * options_.tolerance * move.norm;
     }
 
     void update_residual(std::size_t i) {
         Recovery& s = problems_[i];
-        const auto y = y_.row(i), ax = ax_.row(i), r = r_.row(i);
+        const auto y = own(y_, i), ax = own(ax_, i), r = own(r_, i);
         const auto damping = static_cast<float>(s.damping);
         const auto onsager = static_cast<float>(s.onsager);
         for (std::size_t j = 0; j < r.size(); ++j)
@@ -159,8 +206,8 @@ private:
 
     void start_again(std::size_t i) {
         Recovery& s = problems_[i];
-        std::fill(x_.row(i).begin(), x_.row(i).end(), 0.0F);
-        std::copy_n(y_.row(i).begin(), y_.cols(), r_.row(i).begin());
+        std::ranges::fill(own(x_, i), 0.0F);
+        std::ranges::copy(own(y_, i), own(r_, i).begin());
         s.residual = s.power;
         s.attempt = 0;
         s.outcome.damped = true;
@@ -174,8 +221,9 @@ private:
             Recovery& s = problems_[i];
             if (s.power == 0) s.done = s.outcome.converged = true;
             if (!s.done) continue;
-            outcomes[s.row] = s.outcome;
-            std::copy_n(x_.row(i).begin(), x.cols, x.row(s.row).begin());
+            outcomes[s.place] = s.outcome;
+            for (std::size_t r = 0; r < rows_; ++r)
+                std::ranges::copy(x_.row(i * rows_ + r), x.row(s.place * rows_ + r).begin());
             retire(i);
         }
     }
@@ -185,7 +233,7 @@ private:
         const std::size_t last = problems_.size() - 1;
         if (i != last) {
             for (Batch* batch : {&y_, &r_, &x_})
-                std::copy_n(batch->row(last).begin(), batch->cols(), batch->row(i).begin());
+                std::ranges::copy(own(*batch, last), own(*batch, i).begin());
             problems_[i] = problems_[last];
         }
         problems_.pop_back();
@@ -193,6 +241,8 @@ private:
 
     const Operator& op_;
     const AmpOptions& options_;
+    GroupLayout groups_;
+    std::size_t rows_;
     std::span<const double> variance_;
     ThreadPool& pool_;
     Batch y_, r_, x_, v_, ax_;
@@ -202,25 +252,35 @@ private:
 }  // namespace
 
 BernoulliGaussian BernoulliGaussian::of(ConstBatchView x) {
+    return of(x, Structure::dense(1, x.cols), {});
+}
+
+BernoulliGaussian BernoulliGaussian::of(ConstBatchView x, const Structure& structure,
+                                        const Grouping& grouping) {
+    const GroupLayout layout = group_layout(structure, grouping);
     double nonzero = 0, second = 0, fourth = 0;
     for (std::size_t i = 0; i < x.rows; ++i)
-        for (const float value : x.row(i)) {
-            const double square = double{value} * double{value};
-            nonzero += value != 0 ? 1 : 0;
+        layout.for_each([&](std::size_t first) {
+            const double square = layout.energy(x.row(i), first);
+            nonzero += square > 0 ? 1 : 0;
             second += square;
             fourth += square * square;
-        }
-    const auto entries = static_cast<double>(x.rows * x.cols);
+        });
+    const auto size = static_cast<double>(layout.size());
+    const auto groups = static_cast<double>(x.rows * x.cols) / size;
     if (second == 0)
         fail_input(fmt::format("all {} training signals are zero", x.rows),
                    "give signals that are not zero");
-    if (nonzero <= 0.5 * entries) return {nonzero / entries, second / nonzero};
-    // density variance = E x^2 and 3 density variance^2 = E x^4.
-    const double density = std::min(1.0, 3 * second / entries * (second / fourth));
-    return {density, second / entries / density};
+    if (nonzero <= 0.5 * groups) return {nonzero / groups, second / nonzero / size};
+    // Of groups of s entries: E|x|^2 = density s variance and E|x|^4 = density s (s + 2)
+    // variance^2.
+    const double density = std::min(1.0, (size + 2) / size * second / groups * (second / fourth));
+    return {density, second / groups / density / size};
 }
 
-AmpSolver::AmpSolver(const Operator& op) : structure_(op.structure()) {
+AmpSolver::AmpSolver(const Operator& op, const Grouping& grouping)
+    : structure_(op.structure()), grouping_(grouping) {
+    require_grouping(structure_, grouping);
     for (const Block& b : structure_.parts()) {
         const auto links = op.values().subspan(b.first_link, b.links());
         AlignedBuffer<float> values(links.begin(), links.end());
@@ -246,30 +306,34 @@ Solution AmpSolver::solve(ConstBatchView y, const AmpOptions& options, ThreadPoo
     const std::size_t u = structure_.repeat();
     const std::size_t m = structure_.rows() / u;
     const std::size_t n = structure_.cols() / u;
+    const std::size_t rows = grouping_.rows, sets = u / rows;
     Solution solution{Batch(y.rows, structure_.cols()), {}};
-    // Of each signal, over its blocks and repetitions.
-    std::vector<Outcome> worst(y.rows * u, {0, true, false});
+    // Of each set of repetitions of a signal, over its blocks.
+    std::vector<Outcome> worst(y.rows * sets, {0, true, false});
     for (const UnitColumns& block : blocks_) {
         std::vector<double> variance;
         for (const double norm : block.norm)
             variance.push_back(options.prior.variance * norm * norm);
-        // One problem per repetition: N x (u n) read as (N u) x n.
+        // One problem per set of repetitions: N x (u n) read as (N u) x n.
         pool.run_chunks(
-            y.rows * u, problems_per_task(block.op),
+            y.rows * sets, problems_per_task(block.op),
             [&](std::size_t, std::size_t begin, std::size_t end) {
-                Batch measured(end - begin, block.op.rows());
-                for (std::size_t i = begin; i < end; ++i)
+                Batch measured((end - begin) * rows, block.op.rows());
+                for (std::size_t i = begin * rows; i < end * rows; ++i)
                     std::copy_n(y.row(i / u).begin() + (i % u) * m + block.row, block.op.rows(),
-                                measured.row(i - begin).begin());
-                Batch x(end - begin, block.op.cols());
+                                measured.row(i - begin * rows).begin());
+                Batch x((end - begin) * rows, block.op.cols());
                 std::vector<Outcome> outcomes(end - begin);
-                ActiveProblems(block.op, std::move(measured), variance, options, pool)
+                ActiveProblems(block.op, std::move(measured), variance, grouping_, options, pool)
                     .solve(x, outcomes);
-                for (std::size_t i = begin; i < end; ++i) {
+                for (std::size_t i = begin * rows; i < end * rows; ++i) {
                     const auto out = solution.x.row(i / u).subspan((i % u) * n + block.col);
                     for (std::size_t j = 0; j < x.cols(); ++j)
                         if (block.norm[j] > 0)
-                            out[j] = static_cast<float>(double{x(i - begin, j)} / block.norm[j]);
+                            out[j] =
+                                static_cast<float>(double{x(i - begin * rows, j)} / block.norm[j]);
+                }
+                for (std::size_t i = begin; i < end; ++i) {
                     const Outcome& o = outcomes[i - begin];
                     worst[i].iterations = std::max(worst[i].iterations, o.iterations);
                     worst[i].converged &= o.converged;
@@ -281,7 +345,7 @@ Solution AmpSolver::solve(ConstBatchView y, const AmpOptions& options, ThreadPoo
     std::size_t converged = 0, damped = 0;
     for (std::size_t i = 0; i < y.rows; ++i) {
         Outcome signal{0, true, false};
-        for (std::size_t k = i * u; k < (i + 1) * u; ++k) {
+        for (std::size_t k = i * sets; k < (i + 1) * sets; ++k) {
             signal.iterations = std::max(signal.iterations, worst[k].iterations);
             signal.converged &= worst[k].converged;
             signal.damped |= worst[k].damped;
@@ -296,8 +360,8 @@ Solution AmpSolver::solve(ConstBatchView y, const AmpOptions& options, ThreadPoo
 }
 
 Solution solve_amp(const Operator& op, ConstBatchView y, const AmpOptions& options,
-                   ThreadPool& pool) {
-    return AmpSolver(op).solve(y, options, pool);
+                   ThreadPool& pool, const Grouping& grouping) {
+    return AmpSolver(op, grouping).solve(y, options, pool);
 }
 
 AmpChoice best_amp(const AmpSolver& solver, const DataSet& pairs, AmpOptions options,

@@ -10,6 +10,7 @@
 
 #include "pibinn/error.hpp"
 #include "solvers/checks.hpp"
+#include "solvers/group_layout.hpp"
 
 namespace pibinn {
 
@@ -46,6 +47,7 @@ public:
                   const LassoOptions& options, ThreadPool& pool)
         : op_(op),
           options_(options),
+          groups_(group_layout(op.structure(), options.grouping)),
           step_(squared_norm > 0 ? 1.0 / squared_norm : 0.0),
           pool_(pool),
           y_(y.rows, op.rows()),
@@ -60,7 +62,9 @@ public:
         for (std::size_t i = 0; i < y.rows; ++i) {
             Signal& s = signals_[i];
             s.row = i;
-            for (float v : g_.row(i)) s.top = std::max(s.top, std::abs(double{v}));
+            groups_.for_each([&](std::size_t first) {
+                s.top = std::max(s.top, std::sqrt(groups_.energy(g_.row(i), first)));
+            });
             s.final_lambda =
                 options.unit == LambdaUnit::relative ? options.lambda * s.top : options.lambda;
             s.lambda = options.continuation > 0 ? std::max(s.top, s.final_lambda) : s.final_lambda;
@@ -86,7 +90,7 @@ public:
 private:
     struct Signal {
         std::size_t row = 0;  ///< in the task's batch
-        double top = 0;       ///< max|A^T y|
+        double top = 0;       ///< max|A^T y| over the groups
         double final_lambda = 0;
         double lambda = 0;
         double t = 1;  ///< of FISTA's momentum
@@ -114,15 +118,27 @@ private:
         double moved = 0;
         double norm = 0;
         double uphill = 0;
-        for (std::size_t j = 0; j < x.size(); ++j) {
-            const float z = v[j] - step * g[j];
-            const float next = z - std::clamp(z, -theta, theta);
+        const auto take = [&](std::size_t j, float next) {
             const double jump = double{next} - double{v[j]};
             moved += jump * jump;
             norm += double{next} * double{next};
             uphill -= jump * (double{next} - double{x[j]});
             g[j] = x[j];  // no longer needed: keeps the previous x for the momentum
             x[j] = next;
+        };
+        if (groups_.trivial()) {
+            for (std::size_t j = 0; j < x.size(); ++j) {
+                const float z = v[j] - step * g[j];
+                take(j, z - std::clamp(z, -theta, theta));
+            }
+        } else {
+            for (std::size_t j = 0; j < x.size(); ++j) g[j] = v[j] - step * g[j];
+            groups_.for_each([&](std::size_t first) {
+                const double norm_of = std::sqrt(groups_.energy(g, first));
+                const auto keep =
+                    static_cast<float>(norm_of > theta ? 1 - double{theta} / norm_of : 0);
+                groups_.for_entries(first, [&](std::size_t j) { take(j, keep * g[j]); });
+            });
         }
         // Convergence is judged by the step from v, which is zero at the optimum only. The change
         // of an oscillating x may pass through zero before.
@@ -153,6 +169,7 @@ private:
 
     const Operator& op_;
     const LassoOptions& options_;
+    GroupLayout groups_;
     double step_;
     ThreadPool& pool_;
     Batch y_, r_, x_, v_, g_;
@@ -179,6 +196,7 @@ Solution solve(const Operator& op, double squared_norm, ConstBatchView y,
 Solution solve_lasso(const Operator& op, ConstBatchView y, const LassoOptions& options,
                      ThreadPool& pool) {
     check(options);
+    require_grouping(op.structure(), options.grouping);
     require_measurements(op.structure(), y);
     const double squared_norm = options.squared_norm > 0 ? options.squared_norm : op.squared_norm();
     return solve(op, squared_norm, y, options, pool);
@@ -188,6 +206,7 @@ LambdaChoice best_lambda(const Operator& op, const DataSet& pairs,
                          std::span<const double> candidates, LassoOptions options,
                          ThreadPool& pool) {
     if (candidates.empty()) fail_usage("no lambda to choose from", "give at least one candidate");
+    require_grouping(op.structure(), options.grouping);
     require_pairs(op.structure(), pairs.x, pairs.y);
     const double squared_norm = op.squared_norm();
     LambdaChoice best{0, std::numeric_limits<double>::infinity()};

@@ -31,17 +31,51 @@ Structure full_blocks(const Structure& s) {
     return s.kind() == StructureKind::mask ? Structure::dense(s.rows(), s.cols()) : s;
 }
 
-/// One block of pairs as a long thin table: row k is [y_k | x_k], repetitions folded into rows.
+/// Real and imaginary parts, times i.
+void turn(std::span<double> parts) {
+    const std::size_t n = parts.size() / 2;
+    for (std::size_t j = 0; j < n; ++j) {
+        const double re = parts[j];
+        parts[j] = -parts[n + j];
+        parts[n + j] = re;
+    }
+}
+
+/// Makes the four numbers of a complex entry its two parts, which they are but for rounding.
+void pair_parts(const Block& b, std::span<float> values) {
+    const std::size_t m = b.rows / 2, n = b.cols / 2;
+    for (std::size_t j = 0; j < n; ++j)
+        for (std::size_t i = 0; i < m; ++i) {
+            float& first = values[j * b.rows + i];
+            float& below = values[j * b.rows + m + i];
+            float& right = values[(n + j) * b.rows + i];
+            float& last = values[(n + j) * b.rows + m + i];
+            first = last = 0.5F * (first + last);
+            below = 0.5F * (below - right);
+            right = -below;
+        }
+}
+
+/// One block of pairs as a long thin table: row k is [y_k | x_k], repetitions folded into rows, and
+/// of complex pairs each once more times i.
 struct PairTable {
     const Structure& structure;
     const Block& block;
     ConstBatchView x;
     ConstBatchView y;
 
-    std::size_t rows() const { return x.rows * structure.repeat(); }
+    std::size_t turns() const { return structure.is_complex() ? 2 : 1; }
+    std::size_t rows() const { return x.rows * structure.repeat() * turns(); }
     std::size_t cols() const { return block.rows + block.cols; }
 
     void copy_row(std::size_t k, std::span<const double> mean, std::span<double> out) const {
+        copy_pair(k / turns(), mean, out);
+        if (k % turns() == 0) return;
+        turn(out.first(block.rows));
+        turn(out.subspan(block.rows));
+    }
+
+    void copy_pair(std::size_t k, std::span<const double> mean, std::span<double> out) const {
         const std::size_t u = structure.repeat();
         const float* from_y = y.row(k / u).data() + (k % u) * (structure.rows() / u) + block.row;
         const float* from_x = x.row(k / u).data() + (k % u) * (structure.cols() / u) + block.col;
@@ -54,11 +88,12 @@ struct PairTable {
         const std::vector<double> zero(cols(), 0.0);
         std::vector<double> row(cols());
         std::vector<double> sum(cols(), 0.0);
-        for (std::size_t k = 0; k < rows(); ++k) {
-            copy_row(k, zero, row);
+        const std::size_t pairs = rows() / turns();
+        for (std::size_t k = 0; k < pairs; ++k) {
+            copy_pair(k, zero, row);
             for (std::size_t c = 0; c < sum.size(); ++c) sum[c] += row[c];
         }
-        for (double& v : sum) v /= static_cast<double>(rows());
+        for (double& v : sum) v /= static_cast<double>(pairs);
         return sum;
     }
 
@@ -128,6 +163,7 @@ LinearEstimator LinearEstimator::fit(const Structure& structure, const DataSet& 
             }
             if (options.remove_mean) estimator.offset_[b.col + j] = static_cast<float>(shift);
         }
+        if (structure.is_complex()) pair_parts(b, {values, b.links()});
     }
     return estimator;
 }
@@ -161,6 +197,8 @@ LinearEstimator LinearEstimator::from_prior(const Operator& op, double noise_std
                                        : RowMajor(factor.solve(columns));
         for (std::size_t l = 0; l < b.rows * b.cols; ++l)
             estimator.values_[b.first_link + l] = static_cast<float>(estimate.data()[l]);
+        if (s.is_complex())
+            pair_parts(b, std::span(estimator.values_).subspan(b.first_link, b.links()));
     });
     return estimator;
 }
@@ -182,7 +220,8 @@ LinearEstimator LinearEstimator::rounded_to_int8() const {
 }
 
 std::size_t LinearEstimator::stored_bits() const {
-    return (scales_ > 0 ? 8 : 32) * values_.size() + 32 * (scales_ + offset_.size());
+    const std::size_t scales = structure_.is_complex() ? scales_ / 2 : scales_;
+    return (scales_ > 0 ? 8 : 32) * structure_.shared_links() + 32 * (scales + offset_.size());
 }
 
 Batch LinearEstimator::recover(ConstBatchView y, ThreadPool& pool) const {

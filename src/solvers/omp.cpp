@@ -11,6 +11,7 @@
 #include "pibinn/error.hpp"
 #include "solvers/checks.hpp"
 #include "solvers/columns.hpp"
+#include "solvers/group_layout.hpp"
 #include "solvers/pursuit.hpp"
 
 namespace pibinn {
@@ -46,7 +47,9 @@ void check(const OmpOptions& o) {
 
 }  // namespace
 
-OmpSolver::OmpSolver(const Operator& op, ThreadPool& pool) : structure_(op.structure()) {
+OmpSolver::OmpSolver(const Operator& op, ThreadPool& pool, const Grouping& grouping)
+    : structure_(op.structure()), grouping_(grouping) {
+    require_grouping(structure_, grouping);
     for (const Block& b : structure_.parts()) {
         const auto links = op.values().subspan(b.first_link, b.links());
         UnitColumns block{b.row,
@@ -74,7 +77,7 @@ OmpSolver::OmpSolver(const Operator& op, ThreadPool& pool) : structure_(op.struc
 
 void OmpSolver::for_each_block(
     ConstBatchView y, ThreadPool& pool,
-    const std::function<void(Pursuit&, std::size_t, std::size_t, std::size_t)>& visit) const {
+    const std::function<void(Pursuit&, std::size_t, std::size_t)>& visit) const {
     const std::size_t u = structure_.repeat();
     const std::size_t m = structure_.rows() / u;
     const std::size_t n = structure_.cols() / u;
@@ -89,10 +92,13 @@ void OmpSolver::for_each_block(
                 std::copy_n(y.row(i / u).begin() + (i % u) * m + block.row, block.shape.rows(),
                             measured.row(i - first).begin());
             adjoint_links<double>(block.shape, block.values, measured, correlations, pool);
-            Pursuit pursuit(block, pool);
-            for (std::size_t i = first; i < last; ++i) {
-                pursuit.start(measured.row(i - first), correlations.row(i - first));
-                visit(pursuit, i / u, (i % u) * n + block.col, block.shape.cols());
+            const std::size_t rows = grouping_.rows;
+            Pursuit pursuit(block, grouping_, n, pool);
+            for (std::size_t i = first; i < last; i += rows) {
+                const std::size_t at = i - first;
+                pursuit.start(measured.view().row_range(at, at + rows),
+                              correlations.view().row_range(at, at + rows));
+                visit(pursuit, i / u, (i % u) * n + block.col);
             }
         }
     });
@@ -102,38 +108,39 @@ Solution OmpSolver::solve(ConstBatchView y, const OmpOptions& options, ThreadPoo
     check(options);
     require_measurements(structure_, y);
     Solution solution{Batch(y.rows, structure_.cols()), {}};
-    std::vector<std::uint32_t> columns(y.rows);
+    std::vector<std::uint32_t> groups(y.rows);
     std::vector<std::uint8_t> met(y.rows, 1);
-    for_each_block(y, pool, [&](Pursuit& p, std::size_t i, std::size_t first, std::size_t width) {
+    for_each_block(y, pool, [&](Pursuit& p, std::size_t i, std::size_t first) {
         const std::size_t limit =
-            options.sparsity > 0 ? std::min(options.sparsity, p.most_columns()) : p.most_columns();
+            options.sparsity > 0 ? std::min(options.sparsity, p.most_groups()) : p.most_groups();
         const double goal = p.goal(options.tolerance, options.noise_std);
-        while (p.residual() > goal && p.columns() < limit && p.step()) {
+        while (p.residual() > goal && p.groups() < limit && p.step()) {
         }
-        p.write(solution.x.row(i).subspan(first, width));
+        p.write(solution.x.row(i).subspan(first));
         if (p.residual() > goal) met[i] = 0;
-        columns[i] += static_cast<std::uint32_t>(p.columns());
+        groups[i] += static_cast<std::uint32_t>(p.groups());
     });
     const auto converged = static_cast<std::size_t>(std::count(met.begin(), met.end(), 1));
-    solution.info = SolveInfo::of(columns, converged);
+    solution.info = SolveInfo::of(groups, converged);
     return solution;
 }
 
 Batch OmpSolver::fit_support(ConstBatchView x, ConstBatchView y, ThreadPool& pool) const {
     require_pairs(structure_, x, y);
     Batch fitted(x.rows, x.cols);
-    for_each_block(y, pool, [&](Pursuit& p, std::size_t i, std::size_t first, std::size_t width) {
-        const auto truth = x.row(i).subspan(first, width);
-        for (std::size_t j = 0; j < width && p.columns() < p.most_columns(); ++j)
-            if (truth[j] != 0) p.take_column(j);
-        p.write(fitted.row(i).subspan(first, width));
+    for_each_block(y, pool, [&](Pursuit& p, std::size_t i, std::size_t first) {
+        const auto truth = x.row(i).subspan(first);
+        p.layout().for_each([&](std::size_t j) {
+            if (p.groups() < p.most_groups() && p.layout().energy(truth, j) > 0) p.take_group(j);
+        });
+        p.write(fitted.row(i).subspan(first));
     });
     return fitted;
 }
 
 Solution solve_omp(const Operator& op, ConstBatchView y, const OmpOptions& options,
-                   ThreadPool& pool) {
-    return OmpSolver(op, pool).solve(y, options, pool);
+                   ThreadPool& pool, const Grouping& grouping) {
+    return OmpSolver(op, pool, grouping).solve(y, options, pool);
 }
 
 }  // namespace pibinn

@@ -14,24 +14,12 @@ namespace {
 // cost more when it is missed than when it is fitted to noise.
 constexpr std::array kNoiseFactors{1.0, 0.7, 0.8, 0.9, 1.1, 1.2, 1.35, 1.5};
 
-double squared_norm(std::span<const float> values) {
-    double sum = 0;
-    for (const float v : values) sum += double{v} * double{v};
-    return sum;
-}
-
-/// Non-zero entries of the fullest block of any signal.
-std::size_t largest_support(std::span<const float> entries) {
-    return static_cast<std::size_t>(
-        std::count_if(entries.begin(), entries.end(), [](float v) { return v != 0; }));
-}
-
 }  // namespace
 
 /// The squared error of every signal by every candidate rule, summed over its blocks.
 struct OmpSolver::Paths {
     Matrix<double> by_noise;     ///< one column per factor
-    Matrix<double> by_sparsity;  ///< column k: at k columns per block
+    Matrix<double> by_sparsity;  ///< column k: at k groups per block
 
     Paths(std::size_t rows, std::size_t most)
         : by_noise(rows, kNoiseFactors.size()), by_sparsity(rows, most + 1) {}
@@ -45,54 +33,65 @@ struct OmpSolver::Paths {
             goals[f] = p.goal(OmpOptions{}.tolerance, kNoiseFactors[f] * noise_std);
         const double lowest = *std::min_element(goals.begin(), goals.end());
         std::array<bool, kNoiseFactors.size()> stopped{};
-        double error = squared_norm(truth);
+        double error = squared_norm(p, truth);
         for (bool going = true; going;) {
             for (std::size_t f = 0; f < goals.size(); ++f)
                 if (!stopped[f] && p.residual() <= goals[f]) {
                     stopped[f] = true;
                     by_noise(i, f) += error;
                 }
-            if (p.columns() <= most) by_sparsity(i, p.columns()) += error;
-            const double wanted = p.columns() < most ? rounding : lowest;
-            going = p.residual() > wanted && p.columns() < p.most_columns() && p.step();
+            if (p.groups() <= most) by_sparsity(i, p.groups()) += error;
+            const double wanted = p.groups() < most ? rounding : lowest;
+            going = p.residual() > wanted && p.groups() < p.most_groups() && p.step();
             if (going) error = error_of(p, truth);
         }
         for (std::size_t f = 0; f < goals.size(); ++f)
             if (!stopped[f]) by_noise(i, f) += error;
-        for (std::size_t k = p.columns() + 1; k <= most; ++k) by_sparsity(i, k) += error;
+        for (std::size_t k = p.groups() + 1; k <= most; ++k) by_sparsity(i, k) += error;
+    }
+
+    static double squared_norm(const Pursuit& p, std::span<const float> truth) {
+        double sum = 0;
+        p.layout().for_each([&](std::size_t j) { sum += p.layout().energy(truth, j); });
+        return sum;
     }
 
     static double error_of(Pursuit& p, std::span<const float> truth) {
         p.fit();
-        double error = squared_norm(truth);
-        for (std::size_t k = 0; k < p.columns(); ++k) {
-            const double x = truth[p.chosen()[k]];
-            const double off = p.coefficient(k) - x;
-            error += off * off - x * x;
-        }
+        double error = squared_norm(p, truth);
+        p.for_each_fitted([&](std::size_t entry, double value) {
+            const double x = truth[entry];
+            error += (value - x) * (value - x) - x * x;
+        });
         return error;
     }
 };
 
 OmpChoice OmpSolver::best_stop(const DataSet& pairs, double noise_std, ThreadPool& pool) const {
     require_pairs(structure_, pairs.x, pairs.y);
+    // Non-zero groups of the fullest block of any signal.
     std::size_t support = 1;
     const std::size_t u = structure_.repeat(), n = structure_.cols() / u;
-    for (std::size_t i = 0; i < pairs.x.rows(); ++i)
-        for (std::size_t k = 0; k < u; ++k)
-            for (const UnitColumns& block : blocks_)
-                support = std::max(support, largest_support(pairs.x.row(i).subspan(
-                                                k * n + block.col, block.shape.cols())));
     std::size_t most = 0;
-    for (const UnitColumns& block : blocks_)
-        most = std::max(most, std::min(block.shape.rows(), block.shape.cols()));
+    for (const UnitColumns& block : blocks_) {
+        const Pursuit pursuit(block, grouping_, n, pool);
+        most = std::max(most, pursuit.most_groups());
+        for (std::size_t i = 0; i < pairs.x.rows(); ++i)
+            for (std::size_t k = 0; k < u; k += grouping_.rows) {
+                const auto entries = pairs.x.row(i).subspan(k * n + block.col);
+                std::size_t present = 0;
+                pursuit.layout().for_each([&](std::size_t j) {
+                    present += pursuit.layout().energy(entries, j) > 0 ? 1 : 0;
+                });
+                support = std::max(support, present);
+            }
+    }
     most = std::min(most, 2 * support);
 
     Paths paths(pairs.x.rows(), most);
-    for_each_block(pairs.y, pool,
-                   [&](Pursuit& p, std::size_t i, std::size_t first, std::size_t width) {
-                       paths.follow(p, pairs.x.row(i).subspan(first, width), noise_std, i);
-                   });
+    for_each_block(pairs.y, pool, [&](Pursuit& p, std::size_t i, std::size_t first) {
+        paths.follow(p, pairs.x.row(i).subspan(first), noise_std, i);
+    });
     const auto mean_db = [&](const Matrix<double>& errors, std::size_t candidate) {
         return mean_nmse_db(pairs.x, [&](std::size_t i) { return errors(i, candidate); });
     };

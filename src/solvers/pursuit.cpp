@@ -25,49 +25,76 @@ void subtract(double factor, std::span<const double> a, std::span<double> from) 
 
 }  // namespace
 
-OmpSolver::Pursuit::Pursuit(const UnitColumns& block, ThreadPool& pool)
+OmpSolver::Pursuit::Pursuit(const UnitColumns& block, const Grouping& grouping, std::size_t stride,
+                            ThreadPool& pool)
     : block_(block),
+      layout_(block.shape.cols(), stride, 1, grouping),
+      rows_(grouping.rows),
+      halves_(grouping.halves),
+      sites_(block.shape.cols() / grouping.halves),
+      stride_(stride),
       pool_(pool),
       use_gram_(block.gram.size() > 0),
       width_(use_gram_ ? block.shape.cols() : block.shape.rows()),
-      residual_(1, block.shape.rows()),
-      correlation_(1, block.shape.cols()) {}
+      residual_(rows_, block.shape.rows()),
+      correlation_(rows_, block.shape.cols()) {}
 
-void OmpSolver::Pursuit::start(std::span<const double> y, std::span<const double> correlations) {
+void OmpSolver::Pursuit::start(MatrixView<const double> y, MatrixView<const double> correlations) {
     chosen_.clear();
     factor_.clear();
     target_.clear();
-    std::copy(y.begin(), y.end(), residual_.data());
-    std::copy(correlations.begin(), correlations.end(), correlation_.data());
-    energy_ = residual_energy_ = dot(y, y);
+    groups_ = 0;
+    energy_ = 0;
+    for (std::size_t r = 0; r < rows_; ++r) {
+        std::ranges::copy(y.row(r), residual_.row(r).begin());
+        std::ranges::copy(correlations.row(r), correlation_.row(r).begin());
+        energy_ += dot(y.row(r), y.row(r));
+    }
+    residual_energy_ = energy_;
 }
 
 double OmpSolver::Pursuit::goal(double tolerance, double noise_std) const {
-    const auto m = static_cast<double>(block_.shape.rows());
+    const auto m = static_cast<double>(block_.shape.rows() * rows_);
     return std::max(tolerance * tolerance * energy_, noise_std * noise_std * m);
 }
 
-std::size_t OmpSolver::Pursuit::most_columns() const {
-    return std::min(block_.shape.rows(), block_.shape.cols());
+std::size_t OmpSolver::Pursuit::most_groups() const {
+    return std::min(block_.shape.rows(), block_.shape.cols()) / halves_;
 }
 
-std::size_t OmpSolver::Pursuit::strongest() const {
-    const auto c = correlation_.row(0);
-    std::size_t best = 0;
-    for (std::size_t j = 1; j < c.size(); ++j)
-        if (std::abs(c[j]) > std::abs(c[best])) best = j;
-    return best;
+/// The energy of A^T r in a group; of a single entry its magnitude will do.
+double OmpSolver::Pursuit::strength(std::size_t group) const {
+    if (rows_ * halves_ == 1) return std::abs(correlation_(0, group));
+    double sum = 0;
+    for (std::size_t r = 0; r < rows_; ++r)
+        for (std::size_t h = 0; h < halves_; ++h) {
+            const double c = correlation_(r, h * sites_ + group);
+            sum += c * c;
+        }
+    return sum;
 }
 
 bool OmpSolver::Pursuit::step() {
-    const std::size_t j = strongest();
-    return correlation_(0, j) != 0.0 && take_column(j);
+    std::size_t best = 0;
+    double most = strength(0);
+    for (std::size_t j = 1; j < sites_; ++j)
+        if (const double own = strength(j); own > most) {
+            best = j;
+            most = own;
+        }
+    return most != 0.0 && take_group(best);
+}
+
+bool OmpSolver::Pursuit::take_group(std::size_t j) {
+    bool any = false;
+    for (std::size_t h = 0; h < halves_; ++h) any |= take_column(h * sites_ + j);
+    groups_ += any ? 1 : 0;
+    return any;
 }
 
 bool OmpSolver::Pursuit::take_column(std::size_t j) {
     if (!take(j)) return false;
-    const double along = explain(j);
-    residual_energy_ -= along * along;
+    residual_energy_ -= explain(j);
     return true;
 }
 
@@ -100,34 +127,38 @@ bool OmpSolver::Pursuit::take(std::size_t j) {
     return true;
 }
 
-/// Removes what the newest basis vector explains from residual and correlations; returns it.
+/// Removes what the newest basis vector explains from residuals and correlations; returns its
+/// energy.
 double OmpSolver::Pursuit::explain(std::size_t j) {
     const auto newest = basis_row(chosen_.size() - 1);
-    double along = 0;
-    if (use_gram_) {
-        along = correlation_(0, j) / factor_.back();
-        subtract(along, newest, correlation_.row(0));
-    } else {
-        along = dot(newest, residual_.row(0));
-        subtract(along, newest, residual_.row(0));
-        adjoint_links<double>(block_.shape, block_.values, residual_, correlation_, pool_);
+    double energy = 0;
+    for (std::size_t r = 0; r < rows_; ++r) {
+        const double along =
+            use_gram_ ? correlation_(r, j) / factor_.back() : dot(newest, residual_.row(r));
+        subtract(along, newest, use_gram_ ? correlation_.row(r) : residual_.row(r));
+        target_.push_back(along);
+        energy += along * along;
     }
-    target_.push_back(along);
-    return along;
+    if (!use_gram_)
+        adjoint_links<double>(block_.shape, block_.values, residual_, correlation_, pool_);
+    return energy;
 }
 
-/// Solves L^T fitted = target.
+/// Solves L^T fitted = target for every repetition.
 void OmpSolver::Pursuit::fit() {
     fitted_ = target_;
     for (std::size_t k = chosen_.size(); k-- > 0;) {
         const double* row = factor_.data() + k * (k + 1) / 2;
-        fitted_[k] /= row[k];
-        for (std::size_t i = 0; i < k; ++i) fitted_[i] -= row[i] * fitted_[k];
+        for (std::size_t r = 0; r < rows_; ++r) {
+            fitted_[k * rows_ + r] /= row[k];
+            for (std::size_t i = 0; i < k; ++i)
+                fitted_[i * rows_ + r] -= row[i] * fitted_[k * rows_ + r];
+        }
     }
 }
 
-double OmpSolver::Pursuit::coefficient(std::size_t k) const {
-    return fitted_[k] * block_.inverse_norm[chosen_[k]];
+double OmpSolver::Pursuit::coefficient(std::size_t k, std::size_t r) const {
+    return fitted_[k * rows_ + r] * block_.inverse_norm[chosen_[k]];
 }
 
 void OmpSolver::Pursuit::write(std::span<float> x) {
@@ -135,8 +166,17 @@ void OmpSolver::Pursuit::write(std::span<float> x) {
     const double negligible =
         kRoundingCoefficient *
         std::sqrt(energy_ / std::max<double>(1, static_cast<double>(chosen_.size())));
-    for (std::size_t k = 0; k < chosen_.size(); ++k)
-        if (std::abs(fitted_[k]) > negligible) x[chosen_[k]] = static_cast<float>(coefficient(k));
+    // The columns of a group stand behind each other.
+    for (std::size_t k = 0, end = 0; k < chosen_.size(); k = end) {
+        double energy = 0;
+        for (; end < chosen_.size() && chosen_[end] % sites_ == chosen_[k] % sites_; ++end)
+            for (std::size_t r = 0; r < rows_; ++r)
+                energy += fitted_[end * rows_ + r] * fitted_[end * rows_ + r];
+        if (std::sqrt(energy) <= negligible) continue;
+        for (std::size_t c = k; c < end; ++c)
+            for (std::size_t r = 0; r < rows_; ++r)
+                x[r * stride_ + chosen_[c]] = static_cast<float>(coefficient(c, r));
+    }
 }
 
 }  // namespace pibinn

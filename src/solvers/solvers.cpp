@@ -14,12 +14,14 @@ namespace pibinn {
 
 namespace {
 
-constexpr NameTable<SolverKind, 6> kSolverNames{{{SolverKind::ista, "ista"},
-                                                 {SolverKind::fista, "fista"},
-                                                 {SolverKind::omp, "omp"},
-                                                 {SolverKind::amp, "amp"},
-                                                 {SolverKind::bg_amp, "bg-amp"},
-                                                 {SolverKind::linear, "linear"}}};
+constexpr NameTable<SolverKind, 7> kSolverNames{
+    {{SolverKind::ista, "ista"},
+     {SolverKind::fista, "fista"},
+     {SolverKind::omp, "omp"},
+     {SolverKind::amp, "amp"},
+     {SolverKind::bg_amp, "bg-amp"},
+     {SolverKind::linear, "linear"},
+     {SolverKind::support_detection, "support-detection"}}};
 
 // Measurements made elsewhere differ by rounding where they are free of noise.
 constexpr double kRoundingOfNoiseless = 1e-5;

@@ -33,6 +33,10 @@ void require_certifiable(const NetworkSpec& spec) {
         fail_usage(fmt::format("activation '{}' has no threshold: no support is ever kept",
                                to_string(spec.activation)),
                    "certify a model with activation 'soft' or 'hard'");
+    if (!spec.entrywise())
+        fail_usage("the theory has no bounds for activations that look at groups or neighbours",
+                   "certify a model with groups \"none\" and without neighbours, or by held-out "
+                   "signals: calibrate");
     if (!is_certifiable(spec))
         fail_usage(fmt::format("the theory has no bounds for activation '{}' with thresholds that "
                                "follow the residual or with an Onsager term",

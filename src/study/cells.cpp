@@ -23,13 +23,10 @@ SeedRun train_cell(const Cell& cell, std::shared_ptr<const Problem> problem,
     require_memory(run.config, physics.op.structure());
     // A network that ignores the structure is trained on the same matrix as a dense problem.
     std::optional<Problem> dense;
-    if (run.config.dense_network) {
-        dense = physics;
-        dense->op = network_operator(run.config, physics.op);
-    }
+    if (run.config.dense_network) dense = without_structure(physics);
     TrainJob job;
     job.problem = dense ? &*dense : &physics;
-    job.spec = run.config.model;
+    job.spec = fit_network(physics, run.config.model, run.config.own_groups);
     job.recipe = fitted_recipe(run.train, job.spec, physics);
     job.seed = seed.seed;
     job.device = run.device;

@@ -10,6 +10,7 @@
 #include "pibinn/linear.hpp"
 #include "pibinn/omp.hpp"
 #include "pibinn/recoverer.hpp"
+#include "pibinn/support_detection.hpp"
 #include "problem/units.hpp"
 #include "study/timing.hpp"
 
@@ -89,7 +90,18 @@ std::string told(const AmpOptions& options) {
 
 }  // namespace
 
-Comparison::Comparison(const Problem& problem, ThreadPool& pool) : problem_(problem), pool_(pool) {
+Grouping groups_of(const Problem& problem) {
+    return grouping_of(fit_network(problem, {}).groups, problem.op.structure());
+}
+
+nlohmann::ordered_json activity_json(const ActivityErrors& errors) {
+    return {{"missed", errors.missed},
+            {"false_alarms", errors.false_alarms},
+            {"threshold", errors.threshold}};
+}
+
+Comparison::Comparison(const Problem& problem, ThreadPool& pool)
+    : problem_(problem), grouping_(groups_of(problem)), pool_(pool) {
     tuning_ = first_pairs(problem_.train,
                           affordable(kTuningWork, links_of(problem.op), kLeastTuning, kMostTuning));
     // With noise, explaining the measurements further than the noise goes is fitting noise. How
@@ -118,10 +130,25 @@ ComparisonRow& Comparison::add(const std::string& method, std::size_t stored_bit
             if (part.rows == signals) found = std::move(x);
         },
         y, pool_, kBudget);
-    row.metrics = measure(problem_.test.x.view().row_range(0, signals), found);
+    const auto truth = problem_.test.x.view().row_range(0, signals);
+    row.metrics = measure(truth, found);
+    row.activity = activity_of(truth, found);
     row.stored_bits = stored_bits;
     rows_.push_back(std::move(row));
     return rows_.back();
+}
+
+std::optional<ActivityErrors> Comparison::activity_of(ConstBatchView truth,
+                                                      ConstBatchView found) const {
+    if (!problem_.prior || !std::holds_alternative<AccessPrior>(*problem_.prior)) return {};
+    return activity_errors(problem_.domain.signal_rows(), truth, found);
+}
+
+std::optional<ActivityErrors> Comparison::own_activity() const {
+    std::optional<ActivityErrors> own;
+    for (const ComparisonRow& row : rows_)
+        if (row.ours) own = row.activity;
+    return own;
 }
 
 void Comparison::add_lasso(LassoMethod method, std::size_t iterations) {
@@ -129,6 +156,7 @@ void Comparison::add_lasso(LassoMethod method, std::size_t iterations) {
     options.method = method;
     options.max_iterations = iterations;
     options.tolerance = 0;
+    options.grouping = grouping_;
     // Prepared once, as every method prepares what depends on the operator alone.
     options.squared_norm = problem_.op.squared_norm();
     const LambdaChoice relative = best_lambda(problem_.op, tuning_, kLambdas, options, pool_);
@@ -156,7 +184,7 @@ void Comparison::add_lasso(LassoMethod method, std::size_t iterations) {
 void Comparison::add_omp() {
     const double cost = pursuit_cost(problem_.op, tuning_.x);
     if (cost > kLongestPursuit) return;
-    const OmpSolver solver(problem_.op, pool_);
+    const OmpSolver solver(problem_.op, pool_, grouping_);
     // Tuning follows a pursuit to about twice as many columns.
     const DataSet tuning = first_pairs(
         tuning_, affordable(kPursuitWork / 2, 4 * cost, kLeastTuning, tuning_.x.rows()));
@@ -168,13 +196,13 @@ void Comparison::add_omp() {
 }
 
 void Comparison::add_amp(AmpShrink shrink, std::size_t iterations) {
-    const AmpSolver solver(problem_.op);
+    const AmpSolver solver(problem_.op, grouping_);
     AmpOptions options;
     options.shrink = shrink;
     options.max_iterations = iterations;
     const bool soft = shrink == AmpShrink::soft;
     if (!soft) {
-        options.prior = BernoulliGaussian::of(tuning_.x);
+        options.prior = BernoulliGaussian::of(tuning_.x, problem_.op.structure(), grouping_);
         options.noise_std = noise_std_;
     }
     options = best_amp(solver, tuning_, options, pool_).options;
@@ -204,12 +232,25 @@ void Comparison::add_oracle() {
     if (!problem_.sparse || entries == 0 || entries >= x.rows * y.cols) return;
     ComparisonRow row;
     row.method = "oracle: knows the support";
-    row.metrics = measure(x, OmpSolver(problem_.op, pool_).fit_support(x, y, pool_));
+    const Batch fitted = OmpSolver(problem_.op, pool_, grouping_).fit_support(x, y, pool_);
+    row.metrics = measure(x, fitted);
     row.bound = true;
     row.note =
         "The oracle is told the true support and fits it by least squares. No method can know "
         "it: its error is a bound.";
     rows_.push_back(std::move(row));
+}
+
+void Comparison::add_support_detection() {
+    const auto* channels = problem_.prior ? std::get_if<BeamspacePrior>(&*problem_.prior) : nullptr;
+    if (channels == nullptr) return;
+    const SupportDetection solver(problem_.op, grouping_, pool_);
+    if (solver.most_width(channels->paths) == 0) return;
+    const SupportDetectionOptions options =
+        best_width(solver, tuning_, channels->paths, pool_).options;
+    add("support detection", reference_bits() + 64, solver_signals_,
+        [&](ConstBatchView y, ThreadPool& pool) { return solver.solve(y, options, pool).x; })
+        .settings = fmt::format("{} beams around each of {} paths", options.width, options.paths);
 }
 
 void Comparison::add_model(const std::string& method, const Model& model, bool ours) {
@@ -237,6 +278,7 @@ void Comparison::add_references(std::size_t layers) {
     add_lasso(LassoMethod::fista, layers);
     if (layers != kManyIterations) add_lasso(LassoMethod::fista, kManyIterations);
     add_omp();
+    add_support_detection();
     add_amp(AmpShrink::soft);
     add_amp(AmpShrink::bernoulli_gaussian);
     add_linear();
@@ -254,6 +296,7 @@ nlohmann::ordered_json Comparison::json() const {
                                    {"median_nmse_db", r.metrics.median_nmse_db},
                                    {"support_f1", r.metrics.support_f1},
                                    {"signals", r.metrics.signals}};
+        if (r.activity) row["activity"] = activity_json(*r.activity);
         if (r.bound) {
             row["bound"] = true;
         } else {

@@ -16,6 +16,13 @@
 
 namespace pibinn::study {
 
+/// The entries of a problem's signals that belong together: the parts of complex numbers, and the
+/// same place of several vectors.
+Grouping groups_of(const Problem& problem);
+
+/// {"missed":..,"false_alarms":..,"threshold":..}
+nlohmann::ordered_json activity_json(const ActivityErrors& errors);
+
 /// The methods a user can choose from, on one problem. What a method has to be tuned for is tuned
 /// on training signals, never on the signals that judge. On operators so large that a solver takes
 /// milliseconds per signal, tuning takes fewer training signals and solvers are judged by the first
@@ -32,6 +39,9 @@ public:
     void add_lasso(LassoMethod method, std::size_t iterations);
     /// Stopped as recovers training signals best; left out where one signal takes seconds.
     void add_omp();
+    /// Of channels in beamspace alone: told the number of paths, and as wide as recovers training
+    /// signals best.
+    void add_support_detection();
     /// Alpha, or the law of the signals, from training signals; at most so many iterations.
     void add_amp(AmpShrink shrink, std::size_t iterations = kManyIterations);
     void add_linear();  ///< as fitted, and rounded to int8
@@ -42,11 +52,13 @@ public:
     void add_model(const std::string& method, const Model& model, bool ours = true);
     /// A trained network, and before it the float network it started from where there is one.
     void add_trained(const std::string& method, const TrainResult& result);
-    /// ISTA and FISTA at the network's depth, FISTA at 100 iterations, OMP, AMP, the linear
-    /// estimator and the oracle.
+    /// ISTA and FISTA at the network's depth, FISTA at 100 iterations, OMP, support detection of
+    /// channels, AMP, the linear estimator and the oracle.
     void add_references(std::size_t layers);
 
     const std::vector<ComparisonRow>& rows() const { return rows_; }
+    /// Of the network in question, where it matters who is active.
+    std::optional<ActivityErrors> own_activity() const;
     /// Text for a terminal: the rows, and below them what the times mean.
     std::string text() const;
     nlohmann::ordered_json json() const;
@@ -60,10 +72,12 @@ private:
     /// Judges and times a method by the first `signals` of the test set.
     ComparisonRow& add(const std::string& method, std::size_t stored_bits, std::size_t signals,
                        const Solve& solve);
+    std::optional<ActivityErrors> activity_of(ConstBatchView truth, ConstBatchView found) const;
     /// What a solver stores of the operator, counted as for a model.
     std::size_t reference_bits() const;
 
     const Problem& problem_;
+    Grouping grouping_;
     DataSet tuning_;
     double noise_std_;            ///< seen in the training pairs
     std::size_t solver_signals_;  ///< of the test set, that judge solvers

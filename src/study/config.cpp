@@ -5,10 +5,12 @@
 #include <filesystem>
 #include <set>
 
+#include "algebra/sites.hpp"
 #include "core/infinity.hpp"
 #include "core/names.hpp"
 #include "core/path.hpp"
 #include "pibinn/array.hpp"
+#include "pibinn/recipe.hpp"
 #include "study/config_document.hpp"
 #include "study/config_operator.hpp"
 
@@ -19,15 +21,6 @@ namespace {
 using Value = ConfigValue;
 
 constexpr std::uint64_t kMostRows = 1U << 28;
-
-constexpr NameTable<ProblemKind, 4> kKinds{{{ProblemKind::synthetic, "synthetic"},
-                                            {ProblemKind::arrays, "arrays"},
-                                            {ProblemKind::images, "images"},
-                                            {ProblemKind::signals, "signals"}}};
-
-ProblemKind parse_kind(std::string_view word) {
-    return parse_name(kKinds, word, "kind of problem");
-}
 
 void set_support(const Value& value, SyntheticSpec& spec) {
     std::set<std::uint64_t> seen;
@@ -68,30 +61,48 @@ struct ProblemReader {
 
 std::vector<ConfigKey> ProblemReader::keys() {
     SyntheticSpec& spec = problem.spec;
-    constexpr KeyKinds drawn{true, true, false, false};
+    constexpr KeyKinds drawn{ProblemKind::synthetic, ProblemKind::arrays};
+    constexpr KeyKinds entries{ProblemKind::synthetic, ProblemKind::arrays, ProblemKind::fourier};
+    constexpr KeyKinds sizes{ProblemKind::synthetic, ProblemKind::arrays, ProblemKind::images,
+                             ProblemKind::signals, ProblemKind::fourier};
+    constexpr KeyKinds operators{ProblemKind::synthetic, ProblemKind::arrays, ProblemKind::images,
+                                 ProblemKind::signals, ProblemKind::beamspace};
     std::vector<ConfigKey> keys{
         {"kind", "\"synthetic\"", "",
          "where signals come from: \"synthetic\" (drawn), \"arrays\" (your own A and x), "
-         "\"images\" (a folder of photos), \"signals\" (recorded segments)",
-         [this](const Value& v) { problem.kind = v.word(parse_kind); }},
+         "\"images\" (a folder of photos), \"signals\" (recorded segments); drawn and complex: "
+         "\"beamspace\" (radio channels), \"access\" (who sends, without asking), \"fourier\" "
+         "(sparse spectra)",
+         [this](const Value& v) { problem.kind = v.word(parse_problem_kind); }},
         {"m", "50", "",
          "measurements per signal: rows of the operator, of one block where it has blocks; of the "
-         "whole operator for images and signals",
+         "whole operator for images and signals; fourier uses 64",
          [&](const Value& v) {
              spec.m = v.whole(1, kLargestSide);
              problem.real.m = spec.m;
-             has_m = true;
-         }},
-        {"n", "100", "", "entries per signal: columns of the operator, of one block",
-         [&](const Value& v) { spec.n = v.whole(1, kLargestSide), has_sizes = true; }, drawn},
+             problem.radio.own_m = has_m = true;
+         },
+         sizes},
+        {"n", "100", "",
+         "entries per signal: columns of the operator, of one block; fourier uses 256",
+         [&](const Value& v) {
+             spec.n = v.whole(1, kLargestSide);
+             problem.radio.own_n = has_sizes = true;
+         },
+         entries},
         {"ratio", "", "0.5", "m / n, instead of m; images and signals use 0.5",
          [&](const Value& v) {
              if (has_m) v.fail("m is given too", "give either m or ratio = m / n");
              ratio = v.number(0, 100, true);
              problem.real.ratio = ratio;
-         }},
+         },
+         kOperatorKinds},
         {"density", "0.05", "", "share of entries that are not zero",
-         [&](const Value& v) { spec.prior.density = v.number(0, 1, true); }, drawn},
+         [&](const Value& v) {
+             spec.prior.density = v.number(0, 1, true);
+             problem.radio.own_density = true;
+         },
+         entries},
         {"support", "", "[1, 5, 9]", "the entries that are not zero, the same in every signal",
          [&](const Value& v) { set_support(v, spec); }, drawn},
         {"train", "4000", "", "signals to train on; four fifths of the rows of arrays and segments",
@@ -103,49 +114,59 @@ std::vector<ConfigKey> ProblemReader::keys() {
          [&](const Value& v) {
              spec.noise_std = v.number(0, kInfinity);
              problem.real.noise_std = spec.noise_std;
-         }},
+         },
+         sizes},
         {"structure", "\"dense\"", "",
          "which links exist: \"dense\", \"repeated\" (the same block on the diagonal), "
          "\"blocks\" (different ones), \"mask\" (a sparse pattern)",
          [&](const Value& v) {
              spec.structure = v.word(parse_structure_kind);
              has_structure = true;
-         }},
+         },
+         kOperatorKinds},
         {"repeat", "100", "", "how many blocks; images and signals use 2",
          [&](const Value& v) {
              spec.repeat = v.whole(1, kLargestSide);
              problem.real.repeat = spec.repeat;
              has_sizes = true;
-         }},
+         },
+         kOperatorKinds},
         {"operator", "\"gaussian\"", "",
          "\"gaussian\", \"gaussian-unit\", \"rademacher\", \"hadamard\", \"bernoulli\", "
          "\"binary-sparse\", "
-         "\"dct\", \"fourier\", an array file, or a list of files, one per block",
-         [&](const Value& v) { set_operator(v, has_structure, problem); }},
+         "\"dct\", \"fourier\", an array file, or a list of files, one per block; beamspace uses "
+         "\"rademacher\"",
+         [&](const Value& v) {
+             set_operator(v, has_structure, problem);
+             problem.radio.own_operator = true;
+         },
+         operators},
         {"blocks", "", "[[16, 32], [8, 24]]", "rows and columns of each block, instead of repeat",
-         [&](const Value& v) { set_blocks(v, has_m || has_sizes || ratio > 0, problem); }},
+         [&](const Value& v) { set_blocks(v, has_m || has_sizes || ratio > 0, problem); },
+         kOperatorKinds},
         {"mask_density", "", "0.1",
          "share of links of a drawn mask; more where a row or column would be empty",
-         [&](const Value& v) { set_mask_density(v, problem); }},
+         [&](const Value& v) { set_mask_density(v, problem); }, kOperatorKinds},
         {"ones_per_column",
          "",
          "8",
          "links per column of a binary-sparse operator; 8 by default, or m where that is less",
          [&](const Value& v) { set_ones_per_column(v, problem); },
-         {true, false, true, true}},
+         {ProblemKind::synthetic, ProblemKind::images, ProblemKind::signals}},
         {"x",
          "",
          "\"x.npy\"",
          "array file of the signals, one per row",
          [&](const Value& v) { problem.x_file = v.path(); },
-         {true, true, false, true}},
+         {ProblemKind::synthetic, ProblemKind::arrays, ProblemKind::signals}},
         {"y", "", "\"y.npy\"", "array file of their measurements; otherwise the operator measures",
          [&](const Value& v) { problem.y_file = v.path(); }, drawn},
         {"path", "", "\"folder\"",
          "a folder that holds A.npy, x.npy and perhaps y.npy, or photos, or recorded segments",
-         [&](const Value& v) { problem.real.path = v.path(); }},
+         [&](const Value& v) { problem.real.path = v.path(); }, kOperatorKinds},
     };
     for (ConfigKey& key : real_keys(problem.real)) keys.push_back(std::move(key));
+    for (ConfigKey& key : radio_keys(problem.radio)) keys.push_back(std::move(key));
     return keys;
 }
 
@@ -153,6 +174,7 @@ void ProblemReader::settle() {
     SyntheticSpec& spec = problem.spec;
     const std::string& folder = problem.real.path;
     settle_real(problem);
+    if (is_radio(problem.kind)) settle_radio(problem);
     if (problem.kind == ProblemKind::synthetic) {
         if (!folder.empty() || !problem.x_file.empty() || !problem.y_file.empty())
             fail_usage("a synthetic problem draws its own signals, but problem.path, x or y is set",
@@ -216,7 +238,12 @@ std::string quoted_names(const Values& values) {
 struct ModelReader {
     Config& config;
     bool plain = false;
+    bool own_neighbours = false;
+    bool usual_neighbours = false;
 
+    void read_neighbours(const Value& v);
+    /// What follows from all keys together.
+    void settle(bool on_grid);
     void switch_part(const Value& v, bool& part, bool on) const {
         if (plain && on)
             v.fail("the plain update has no such part", "set model.update = \"accelerated\"");
@@ -224,6 +251,21 @@ struct ModelReader {
     }
     std::vector<ConfigKey> keys();
 };
+
+void ModelReader::read_neighbours(const Value& v) {
+    own_neighbours = true;
+    const bool flag = v.node().is_boolean();
+    usual_neighbours = flag && v.flag();
+    config.model.neighbours = flag ? 0 : v.whole(0, kMostRings);
+}
+
+void ModelReader::settle(bool on_grid) {
+    NetworkSpec& spec = config.model;
+    if (usual_neighbours || (!own_neighbours && spec.activation == Activation::wiener))
+        spec.neighbours = pibinn::usual_neighbours(spec.activation, on_grid);
+    if (spec.tied() && spec.update.is_plain()) spec.update.step = true;
+    spec.validate();
+}
 
 std::vector<ConfigKey> ModelReader::keys() {
     NetworkSpec& spec = config.model;
@@ -261,6 +303,20 @@ std::vector<ConfigKey> ModelReader::keys() {
          [&](const Value& v) { switch_part(v, spec.update.step, v.flag()); }},
         {"pieces", "4", "", "of activation \"piecewise\": thresholds and gains per layer",
          [&](const Value& v) { spec.pieces = v.whole(1, kMostPieces); }},
+        {"groups", "", "\"complex\"",
+         "entries that are shrunk by their common magnitude: \"complex\" (real and imaginary "
+         "part), "
+         "\"rows\" (the same entry of all vectors of a row) or \"none\"; by default what the "
+         "signals "
+         "are",
+         [&](const Value& v) {
+             spec.groups = v.word(parse_groups);
+             config.own_groups = true;
+         }},
+        {"neighbours", "false", "",
+         "the energy beside an entry counts for it, with one learned factor per layer and ring: "
+         "true, or a number of rings; of \"wiener\" true by default",
+         [&](const Value& v) { read_neighbours(v); }},
         {"polish", "", "6",
          "conjugate-gradient steps on the support of the last layer, after it; 0 for none; by "
          "default 6 for learned shrinks where training signals gain 1 dB by them",
@@ -288,35 +344,35 @@ std::vector<std::string> ProblemConfig::files() const {
 ProblemTraits traits_of(const ProblemConfig& problem) {
     const bool synthetic = problem.kind == ProblemKind::synthetic;
     const bool arrays = problem.kind == ProblemKind::arrays;
+    const bool radio = is_radio(problem.kind);
     ProblemTraits traits;
     if (synthetic)
         traits.invariance =
             problem.spec.prior.support.empty() ? Invariance::shifts : Invariance::signs;
     traits.given_measurements = arrays && !problem.y_file.empty();
     traits.own_signals = arrays;
-    traits.drawn = synthetic;
+    traits.drawn = synthetic || radio;
+    traits.complex = radio;
     traits.disturbed = problem.spec.snr_db ? true
-                       : synthetic || arrays
+                       : synthetic || arrays || radio
                            ? problem.spec.noise_std > 0
                            : *problem.real.noise_std > 0 || problem.real.artefact != "none";
     traits.noise_varies =
         problem.spec.snr_db && problem.spec.snr_db->least_db < problem.spec.snr_db->most_db;
-    traits.sparse = synthetic || arrays;
+    traits.sparse = synthetic || arrays || radio;
     traits.patches = problem.kind == ProblemKind::images;
-    if (!synthetic && !problem.real.basis.empty())
+    if (!synthetic && !radio && !problem.real.basis.empty())
         traits.basis = names_array(problem.real.basis) ? "matrix" : problem.real.basis;
     return traits;
 }
-
-std::string_view to_string(ProblemKind kind) { return name_of(kKinds, kind); }
 
 Config read_config(const ConfigDocument& document) {
     Config config;
     document.read("", first_keys(config));
     config.problem = read_problem(document);
-    document.read("model", ModelReader{config}.keys());
-    if (config.model.tied() && config.model.update.is_plain()) config.model.update.step = true;
-    config.model.validate();
+    ModelReader model{config};
+    document.read("model", model.keys());
+    model.settle(config.problem.kind == ProblemKind::images);
     return config;
 }
 

@@ -9,18 +9,17 @@
 
 #include "pibinn/network_spec.hpp"
 #include "pibinn/synthetic_problem.hpp"
+#include "study/config_radio.hpp"
 #include "study/config_real.hpp"
+#include "study/problem_kind.hpp"
 
 namespace pibinn::study {
-
-enum class ProblemKind { synthetic, arrays, images, signals };
-
-std::string_view to_string(ProblemKind kind);
 
 /// The section [problem] of a configuration.
 struct ProblemConfig {
     ProblemKind kind = ProblemKind::synthetic;
-    /// What a synthetic problem is made of. `arrays` uses the structure, repeat and noise of it.
+    /// What a synthetic problem is made of. `arrays` uses the structure, repeat and noise of it,
+    /// and the others their sizes, sets and noise.
     SyntheticSpec spec;
     std::string operator_file;              ///< empty: drawn from the ensemble
     std::vector<std::string> block_files;   ///< instead of one file: the blocks of the diagonal
@@ -28,7 +27,8 @@ struct ProblemConfig {
     std::string y_file;                     ///< of `arrays`; empty: measured by the operator
     std::optional<std::size_t> train_rows;  ///< what was not said follows the rows there are
     std::optional<std::size_t> test_rows;
-    RealConfig real;  ///< of `images` and `signals`, and the basis of `arrays`
+    RealConfig real;    ///< of `images` and `signals`, and the basis of `arrays`
+    RadioConfig radio;  ///< of `beamspace`, `access` and `fourier`
 
     /// The array files that it names.
     std::vector<std::string> files() const;
@@ -45,6 +45,7 @@ struct Config {
     /// the whole matrix.
     bool dense_network = false;
     bool own_polish = false;  ///< model.polish is set; otherwise the recipe chooses
+    bool own_groups = false;  ///< model.groups is set; otherwise the signals choose
     std::uint64_t seed = 1;
 };
 

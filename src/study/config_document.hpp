@@ -12,6 +12,7 @@
 #include <toml++/toml.h>
 
 #include "pibinn/error.hpp"
+#include "study/problem_kind.hpp"
 
 namespace pibinn::study {
 
@@ -55,12 +56,6 @@ private:
 
     std::string key_;  ///< dotted, as "problem.m"
     const toml::node* node_;
-};
-
-/// The kinds of problem that look at a key.
-struct KeyKinds {
-    bool synthetic = true, arrays = true, images = true, signals = true;
-    bool operator==(const KeyKinds&) const = default;
 };
 
 /// A key that a section may hold, what it means, and what is done with its value.

@@ -41,8 +41,8 @@ std::vector<KeyInfo> config_keys() {
     std::vector<KeyInfo> keys;
     const auto add = [&](std::string_view section, const ConfigKey& key) {
         keys.push_back({std::string(section), std::string(key.name), std::string(key.value),
-                        std::string(key.example),
-                        key.kinds == KeyKinds{} ? "" : kinds_text(key.kinds), key.help});
+                        std::string(key.example), key.kinds.all() ? "" : key.kinds.text(),
+                        key.help});
     };
     visit_config_keys(add);
     visit_train_keys(add);

@@ -10,7 +10,7 @@ namespace pibinn::study {
 
 struct ProblemConfig;
 struct ConfigKey;
-struct KeyKinds;
+class KeyKinds;
 class ConfigValue;
 
 /// What [problem] says of real signals beyond what every problem has.
@@ -36,8 +36,6 @@ std::vector<ConfigKey> real_keys(RealConfig& real);
 /// Refuses a key that a problem of this kind would not look at, naming where it stands.
 void require_key_of_kind(const ProblemConfig& problem, const ConfigValue& value,
                          const KeyKinds& kinds);
-/// "arrays or images"
-std::string kinds_text(const KeyKinds& kinds);
 
 /// What was not said of images, signals and arrays.
 void settle_real(ProblemConfig& problem);

@@ -1,6 +1,8 @@
 #include "study/operator_source.hpp"
 
 #include <algorithm>
+#include <array>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -13,12 +15,14 @@ namespace {
 
 using Shapes = std::vector<std::pair<std::size_t, std::size_t>>;
 
-Batch read_matrix(const std::string& file) {
-    Batch a = read_array(file);
+UserArray read_matrix(const std::string& file) {
+    UserArray a = read_user_array(file);
     if (a.size() == 0)
         fail_input(fmt::format("operator '{}' is empty ({} x {})", file, a.rows(), a.cols()),
                    "give an m x n matrix");
-    if (std::all_of(a.values().begin(), a.values().end(), [](float v) { return v == 0; }))
+    const auto zero = [](auto v) { return static_cast<float>(v) == 0; };
+    if (a.visit(
+            [&](const auto& m) { return std::all_of(m.values().begin(), m.values().end(), zero); }))
         fail_input(fmt::format("operator '{}' is zero", file), "give the matrix that measures");
     return a;
 }
@@ -34,26 +38,52 @@ Operator named(const std::string& file, Make&& make) {
     }
 }
 
-Operator blocks_of(const std::string& file, const Batch& a, const Shapes& shapes) {
+/// Every entry of a matrix as a link of a structure.
+Operator on_structure(const UserArray& a, const Structure& structure) {
+    return a.visit([&](const auto& m) { return Operator::from_dense(m, structure); });
+}
+
+Operator all_entries(const UserArray& a) {
+    return on_structure(a, Structure::dense(a.rows(), a.cols()));
+}
+
+/// The values of some blocks, one after the other, in float64 where any of them is.
+Operator joined(const Structure& structure, std::span<const Operator> blocks) {
+    AlignedBuffer<float> values;
+    AlignedBuffer<double> precise;
+    bool any = false;
+    for (const Operator& block : blocks) {
+        const auto rounded = block.values();
+        const auto own = block.precise_values();
+        values.insert(values.end(), rounded.begin(), rounded.end());
+        if (block.precise())
+            precise.insert(precise.end(), own.begin(), own.end());
+        else
+            precise.insert(precise.end(), rounded.begin(), rounded.end());
+        any = any || block.precise();
+    }
+    if (any) return Operator::from_values(structure, std::move(precise));
+    return {structure, std::move(values)};
+}
+
+Operator blocks_of(const std::string& file, const UserArray& a, const Shapes& shapes) {
     const Structure s = Structure::blocks(shapes);
     if (s.rows() != a.rows() || s.cols() != a.cols())
         fail_input(
             fmt::format("the {} blocks end at row {} and column {}, but '{}' is {} x {}",
                         shapes.size(), s.rows(), s.cols(), file, a.rows(), a.cols()),
             "give blocks that tile the matrix; 'pibinn inspect FILE --structure' finds them");
-    return named(file, [&] { return Operator::from_dense(a, s); });
+    return named(file, [&] { return on_structure(a, s); });
 }
 
 Operator join_blocks(const std::vector<std::string>& files) {
     Shapes shapes;
-    AlignedBuffer<float> values;
+    std::vector<Operator> blocks;
     for (const std::string& file : files) {
-        const Batch a = read_matrix(file);
-        const Operator block = Operator::from_dense(a);
-        shapes.emplace_back(a.rows(), a.cols());
-        values.insert(values.end(), block.values().begin(), block.values().end());
+        blocks.push_back(all_entries(read_matrix(file)));
+        shapes.emplace_back(blocks.back().rows(), blocks.back().cols());
     }
-    return {Structure::blocks(shapes), std::move(values)};
+    return joined(Structure::blocks(shapes), blocks);
 }
 
 }  // namespace
@@ -62,15 +92,13 @@ Operator load_operator(const std::string& file, StructureKind structure, std::si
     if (structure == StructureKind::mask)
         if (const auto sparse = read_sparse_array(file))
             return named(file, [&] { return Operator::from_sparse(*sparse); });
-    const Batch a = read_matrix(file);
+    const UserArray a = read_matrix(file);
     switch (structure) {
         case StructureKind::dense:
-            return Operator::from_dense(a);
-        case StructureKind::repeated: {
-            const Operator block = Operator::from_dense(a);
-            return {Structure::repeated(a.rows(), a.cols(), repeat),
-                    {block.values().begin(), block.values().end()}};
-        }
+            return all_entries(a);
+        case StructureKind::repeated:
+            return joined(Structure::repeated(a.rows(), a.cols(), repeat),
+                          std::array{all_entries(a)});
         case StructureKind::blocks: {
             if (a.rows() % repeat != 0 || a.cols() % repeat != 0)
                 fail_input(fmt::format("'{}' is {} x {}, which {} equal blocks do not tile", file,
@@ -81,7 +109,8 @@ Operator load_operator(const std::string& file, StructureKind structure, std::si
         case StructureKind::mask:
             break;
     }
-    return named(file, [&] { return Operator::from_sparse(a); });
+    return named(file,
+                 [&] { return a.visit([](const auto& m) { return Operator::from_sparse(m); }); });
 }
 
 Operator load_operator(const ProblemConfig& problem) {

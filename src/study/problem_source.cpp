@@ -18,11 +18,13 @@ namespace {
 Problem load_arrays(const ProblemConfig& source, std::uint64_t seed, ThreadPool& pool) {
     ArrayProblem arrays;
     arrays.op = load_operator(source);
-    arrays.x = read_array(source.x_file);
-    require_batch(arrays.x, arrays.op.cols(), "signal entries", source.x_file);
+    arrays.x = read_user_array(source.x_file);
+    require_shape(arrays.x.rows(), arrays.x.cols(), arrays.op.cols(), "signal entries",
+                  source.x_file);
     if (!source.y_file.empty()) {
-        arrays.y = read_array(source.y_file);
-        require_batch(arrays.y, arrays.op.rows(), "measurements", source.y_file);
+        arrays.y = read_user_array(source.y_file);
+        require_shape(arrays.y.rows(), arrays.y.cols(), arrays.op.rows(), "measurements",
+                      source.y_file);
     }
     arrays.train = source.train_rows;
     arrays.test = source.test_rows;
@@ -36,22 +38,22 @@ Problem load_arrays(const ProblemConfig& source, std::uint64_t seed, ThreadPool&
     return Problem::from_arrays(arrays, pool);
 }
 
-Problem draw_problem(const SyntheticSpec& spec, const Config& config, ThreadPool& pool) {
+Problem draw_synthetic(const Config& config, ThreadPool& pool) {
     const ProblemConfig& source = config.problem;
     if (source.operator_file.empty() && source.block_files.empty())
-        return make_synthetic(spec, config.seed, pool);
-    return make_synthetic(spec, load_operator(source), config.seed, pool);
+        return make_synthetic(source.spec, config.seed, pool);
+    return make_synthetic(source.spec, load_operator(source), config.seed, pool);
 }
 
 }  // namespace
 
 Problem problem_without_signals(const Config& config, ThreadPool& pool) {
     const ProblemConfig& source = config.problem;
-    if (source.kind != ProblemKind::synthetic) return make_problem(config, pool);
-    SyntheticSpec no_signals = source.spec;
-    no_signals.train = 0;
-    no_signals.test = 0;
-    return draw_problem(no_signals, config, pool);
+    if (!traits_of(source).drawn) return make_problem(config, pool);
+    Config no_signals = config;
+    no_signals.problem.spec.train = 0;
+    no_signals.problem.spec.test = 0;
+    return make_problem(no_signals, pool);
 }
 
 void require_memory(const Config& config, const Structure& physics) {
@@ -80,7 +82,7 @@ void require_memory(const Config& config, const Structure& physics) {
 
 Operator network_operator(const Config& config, const Operator& physics) {
     require_memory(config, physics.structure());
-    return config.dense_network ? Operator::from_dense(physics.to_dense()) : physics;
+    return config.dense_network ? physics.without_structure() : physics;
 }
 
 Model untrained_model(const Config& config, const Problem& problem, double theta) {
@@ -94,10 +96,23 @@ Model untrained_model(const Config& config, const Problem& problem, double theta
 
 Problem make_problem(const Config& config, ThreadPool& pool) {
     const ProblemConfig& source = config.problem;
-    if (source.kind == ProblemKind::synthetic) return draw_problem(source.spec, config, pool);
-    if (source.kind == ProblemKind::arrays) return load_arrays(source, config.seed, pool);
-    return source.kind == ProblemKind::images ? load_images(config, pool)
-                                              : load_signals(config, pool);
+    switch (source.kind) {
+        case ProblemKind::synthetic:
+            return draw_synthetic(config, pool);
+        case ProblemKind::arrays:
+            return load_arrays(source, config.seed, pool);
+        case ProblemKind::images:
+            return load_images(config, pool);
+        case ProblemKind::signals:
+            return load_signals(config, pool);
+        case ProblemKind::beamspace:
+            return make_beamspace(beamspace_spec(source), config.seed, pool);
+        case ProblemKind::access:
+            return make_access(access_spec(source), config.seed, pool);
+        case ProblemKind::fourier:
+            break;
+    }
+    return make_fourier(fourier_spec(source), config.seed, pool);
 }
 
 }  // namespace pibinn::study

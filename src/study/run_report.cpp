@@ -10,7 +10,9 @@
 #include "pibinn/image.hpp"
 #include "pibinn/recoverer.hpp"
 #include "pibinn/version.hpp"
+#include "problem/site_magnitudes.hpp"
 #include "report/training_report.hpp"
+#include "study/radio_words.hpp"
 #include "study/real_source.hpp"
 
 namespace pibinn::study {
@@ -42,6 +44,29 @@ Shown shown_rows(const SeedRun& seed, std::size_t most, ThreadPool& pool) {
     return {domain.to_signals(clean, pool), domain.to_signals(contaminated, pool),
             domain.to_signals(problem.op.adjoint(y, pool), pool),
             Recoverer(seed.result.model)(y, pool)};
+}
+
+/// Magnitudes at the sites of complex vectors: beams, users, frequencies.
+std::vector<RecoveredSignal> shown_magnitudes(const SeedRun& seed, const Comparison& comparison,
+                                              ThreadPool& pool) {
+    const Problem& problem = *seed.problem;
+    const Shown shown = shown_rows(seed, kShownSignals, pool);
+    const RowLayout layout = problem.domain.signal_rows();
+    const bool beams = problem.prior && std::holds_alternative<BeamspacePrior>(*problem.prior);
+    const bool users = problem.prior && std::holds_alternative<AccessPrior>(*problem.prior);
+    std::vector<RecoveredSignal> signals;
+    for (std::size_t i = 0; i < shown.truth.rows(); ++i) {
+        RecoveredSignal signal{fmt::format("test signal {}", i + 1),
+                               site_magnitudes(layout, shown.truth.row(i)),
+                               site_magnitudes(layout, shown.recovered.row(i)),
+                               {},
+                               beams};
+        signal.site = beams ? "beam" : users ? "user" : "entry";
+        signal.value = "magnitude";
+        if (const auto activity = comparison.own_activity()) signal.threshold = activity->threshold;
+        signals.push_back(std::move(signal));
+    }
+    return signals;
 }
 
 std::vector<RecoveredSignal> shown_signals(const SeedRun& seed, ThreadPool& pool) {
@@ -122,6 +147,8 @@ std::string run_report(const TrainingRun& run, const std::vector<SeedRun>& seeds
         report.picture_png = encode_png(patch_picture(first, pool));
         report.picture_caption =
             "From above: the patch, the patch with its noise, the naive adjoint, recovered.";
+    } else if (!first.problem->domain.one_real_vector()) {
+        report.signals = shown_magnitudes(first, comparison, pool);
     } else {
         report.signals = shown_signals(first, pool);
     }
@@ -139,6 +166,7 @@ std::string problem_line(const Config& whole, const Problem& problem) {
     const ProblemConfig& config = whole.problem;
     const std::string signals = config.kind == ProblemKind::arrays
                                     ? fmt::format("signals of {}", config.x_file)
+                                : is_radio(config.kind) ? radio_words(config)
                                 : config.spec.prior.support.empty()
                                     ? fmt::format("synthetic signals, {} % of entries non-zero",
                                                   100 * config.spec.prior.density)
@@ -164,6 +192,8 @@ Comparison compare_run(const TrainingRun& run, const SeedRun& first, ThreadPool&
 nlohmann::ordered_json write_results(const TrainingRun& run, const std::vector<SeedRun>& seeds,
                                      const Comparison& comparison, ThreadPool& pool) {
     nlohmann::ordered_json summary = summary_json(run, seeds);
+    if (const auto activity = comparison.own_activity())
+        summary["activity"] = activity_json(*activity);
     summary["comparison"] = comparison.json();
     seeds.front().result.model.save(run.folder / "model.safetensors");
     write_file(run.folder / "report.html", run_report(run, seeds, comparison, pool));

@@ -271,7 +271,7 @@ SchemeResult compare_schemes(const SchemeStudy& study, const Config& config,
                              ThreadPool& pool) {
     SeedProblems problems;
     Structure physics;
-    if (config.problem.kind == ProblemKind::synthetic) {
+    if (traits_of(config.problem).drawn) {
         // Signals are drawn once it is known that all networks fit the memory.
         physics = problem_without_signals(config, pool).op.structure();
     } else {

@@ -11,6 +11,7 @@
 #include "study/cells.hpp"
 #include "study/model_json.hpp"
 #include "study/problem_source.hpp"
+#include "study/radio_words.hpp"
 #include "study/real_source.hpp"
 #include "study/run_folder.hpp"
 
@@ -49,6 +50,7 @@ ordered_json problem_json(const TrainingRun& run, const Problem& problem) {
         {"train", problem.train.x.rows()}, {"test", problem.test.x.rows()},
         {"noise_std", problem.noise_std},  {"data", data_fingerprint(problem)}};
     if (config.kind == ProblemKind::synthetic) json["density"] = config.spec.prior.density;
+    if (is_radio(config.kind)) add_radio(json, config);
     const Structure& s = problem.op.structure();
     if (s.kind() == StructureKind::mask) json["mask_density"] = link_density(s);
     if (!problem.domain.plain()) add_domain(json, problem.domain);

@@ -238,8 +238,13 @@ std::string weights_hash(const Model& model) {
     hash.mix(model.op.values());
     for (const auto& layer : model.weights) hash.mix(std::span<const float>(layer));
     if (spec.polish > 0) hash.mix(&spec.polish, sizeof spec.polish);
-    for (const auto* values :
-         {&model.theta, &model.gain, &model.step, &model.beta, &model.omega, &model.cut})
+    if (!spec.entrywise()) {
+        const std::uint64_t sites[]{static_cast<std::uint64_t>(spec.groups), spec.neighbours,
+                                    spec.grid};
+        hash.mix(std::span<const std::uint64_t>(sites));
+    }
+    for (const auto* values : {&model.theta, &model.gain, &model.step, &model.beta, &model.omega,
+                               &model.local, &model.cut, &model.prior})
         hash.mix(std::span<const float>(*values));
     return hash.text();
 }

@@ -88,7 +88,10 @@ void Optimiser::step(const Stage& stage, double rate, DeviceParameters& gradient
         move(&DeviceParameters::step);
         move(&DeviceParameters::beta);
         move(&DeviceParameters::omega);
+        move(&DeviceParameters::local);
+        move(&DeviceParameters::prior);
         backend_.keep_at_least(0, latent.theta());
+        backend_.keep_at_least(0, latent.local());
     }
     if (stage.trains_scale)
         backend_.adam_of_logarithm(

@@ -71,6 +71,24 @@ NetworkSpec network_for(std::string_view recipe, NetworkSpec spec) {
     return spec;
 }
 
+NetworkSpec fit_network(const Problem& problem, NetworkSpec spec, bool own_groups) {
+    const SignalDomain& domain = problem.domain;
+    if (spec.architecture == Architecture::fcn) return spec;
+    if (!own_groups && spec.groups == Groups::none) {
+        if (domain.vectors > 1)
+            spec.groups = Groups::rows;
+        else if (domain.complex)
+            spec.groups = Groups::complex;
+    }
+    if (spec.neighbours > 0) spec.grid = domain.patch;
+    return spec;
+}
+
+std::size_t usual_neighbours(Activation activation, bool on_grid) {
+    if (activation != Activation::wiener) return 1;
+    return on_grid ? 2 : 3;
+}
+
 Recipe recipe_for(const ProblemTraits& traits, const NetworkSpec& spec, std::string_view name) {
     Recipe recipe = named_recipe(name, spec);
     recipe.augment = allowed_augment(recipe.augment, traits);
@@ -104,6 +122,13 @@ void require_augment(Augment augment, const ProblemTraits& traits) {
     if (augment == Augment::noise && !traits.disturbed)
         fail_usage("the problem has neither noise nor artefacts to draw anew",
                    "use augment \"none\", or give the problem noise: Problem::noise_std");
+    const bool keeps_rows = augment == Augment::fresh || augment == Augment::noise;
+    if (traits.complex && !keeps_rows)
+        fail_usage(fmt::format("augment '{}' would tear real from imaginary parts, or vectors of "
+                               "one row apart",
+                               to_string(augment)),
+                   "use augment \"fresh\", \"noise\", \"negate\" or \"none\", or leave it to "
+                   "the recipe");
     if (augment == Augment::shift && traits.patches)
         fail_usage("a patch shifted around its edges is no patch of a picture",
                    "use augment \"flip\", \"noise\" or \"none\"");

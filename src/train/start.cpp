@@ -49,9 +49,15 @@ void start_as_amp(const NetworkSpec& spec, const Operator& op, const Recipe& rec
     const double unit =
         spec.update.residual_threshold ? std::sqrt(std::numbers::pi / 2) / energy : recipe.theta;
     const std::size_t pieces = spec.thresholds_per_layer();
+    // The magnitude of a group of g entries of noise is sqrt(g) times theirs; that of large entries
+    // is hardly more than their own.
+    const auto others = static_cast<double>(grouping_of(spec.groups, op.structure()).size()) - 1;
     for (std::size_t i = 0; i < latent.theta().size(); ++i) {
         const Piece piece = starting_piece(pieces, i % pieces);
-        latent.theta()[i] = static_cast<float>(piece.threshold * unit);
+        // The noise of `wiener` is that of the residual.
+        const double threshold =
+            spec.has_prior() ? 1 : std::hypot(piece.threshold, std::sqrt(others));
+        latent.theta()[i] = static_cast<float>(threshold * unit);
         if (spec.has_gains()) latent.gain()[i] = static_cast<float>(piece.gain);
     }
 }
@@ -79,6 +85,7 @@ ParameterStore starting_parameters(const NetworkSpec& spec, const Operator& op,
     std::copy(start.theta.begin(), start.theta.end(), latent.theta().begin());
     std::copy(start.gain.begin(), start.gain.end(), latent.gain().begin());
     std::copy(start.step.begin(), start.step.end(), latent.step().begin());
+    std::copy(start.local.begin(), start.local.end(), latent.local().begin());
     std::copy(start.cut.begin(), start.cut.end(), latent.cut().begin());
     if (spec.architecture == Architecture::fcn)
         start_fully_connected(spec, seed, latent);
@@ -90,6 +97,26 @@ ParameterStore starting_parameters(const NetworkSpec& spec, const Operator& op,
     for (float& scale : latent.scale())
         scale = static_cast<float>(magnitude / static_cast<double>(latent.layout().weights_size()));
     return latent;
+}
+
+void start_prior(ConstBatchView x, ParameterStore& latent) {
+    // An entry that is always zero would have no logarithm.
+    constexpr double least = 1e-8;
+    const std::span<float> prior = latent.prior();
+    const std::size_t sites = prior.size();
+    std::vector<double> energy(sites, 0.0);
+    double all = 0;
+    for (std::size_t i = 0; i < x.rows; ++i)
+        for (std::size_t j = 0; j < x.cols; ++j) {
+            const double e = double{x.row(i)[j]} * x.row(i)[j];
+            energy[j % sites] += e;
+            all += e;
+        }
+    const double per_site = static_cast<double>(x.rows * (x.cols / sites));
+    const double mean = all / (per_site * static_cast<double>(sites));
+    for (std::size_t i = 0; i < sites; ++i)
+        prior[i] = static_cast<float>(
+            std::log(std::max(energy[i] / per_site, std::max(least * mean, 1e-30))));
 }
 
 }  // namespace pibinn

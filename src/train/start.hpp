@@ -13,4 +13,7 @@ namespace pibinn {
 ParameterStore starting_parameters(const NetworkSpec& spec, const Operator& op,
                                    const Recipe& recipe, std::uint64_t seed);
 
+/// The prior of `wiener`: the logarithm of the mean energy of each site's entries.
+void start_prior(ConstBatchView x, ParameterStore& latent);
+
 }  // namespace pibinn

@@ -6,17 +6,16 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <optional>
 
 #include <fmt/format.h>
 
 #include "core/file.hpp"
-#include "core/fingerprint.hpp"
 #include "model/model_units.hpp"
 #include "model/storable.hpp"
 #include "pibinn/error.hpp"
 #include "problem/noise_words.hpp"
 #include "problem/signal_marks.hpp"
+#include "problem/units.hpp"
 #include "train/checkpoint.hpp"
 #include "train/guarantee.hpp"
 #include "train/polish_choice.hpp"
@@ -82,9 +81,10 @@ bool asks_for_guarantee(const Recipe& recipe) {
 SignalClass class_for(const Problem& problem, const Recipe& recipe) {
     SignalClass signals = recipe.guarantee;
     if (!asks_for_guarantee(recipe)) return signals;
-    if (signals.supports.empty() && signals.size == 0 && problem.prior &&
-        !problem.prior->support.empty())
-        signals.supports = {problem.prior->support};
+    if (signals.supports.empty() && signals.size == 0 && problem.prior)
+        if (const auto* sparse = std::get_if<SparsePrior>(&*problem.prior);
+            sparse && !sparse->support.empty())
+            signals.supports = {sparse->support};
     if (signals.noise == 0) {
         std::size_t rows = 0;
         for (const Block& b : problem.op.structure().parts()) rows = std::max(rows, b.rows);
@@ -94,8 +94,8 @@ SignalClass class_for(const Problem& problem, const Recipe& recipe) {
 }
 
 SignalClass in_units(SignalClass signals, const Units& units) {
-    signals.norm /= units.signal;
-    signals.noise /= units.measurement();
+    signals.norm = in_unit(signals.norm, units.signal);
+    signals.noise = in_unit(signals.noise, units.measurement());
     return signals;
 }
 
@@ -158,33 +158,6 @@ std::vector<std::string> training_warnings(const Problem& problem, const TrainRe
     return warnings;
 }
 
-std::string data_fingerprint(const Problem& problem) {
-    // The bytes of every array, shapes included.
-    Fingerprint hash;
-    const auto mix_batch = [&](const Batch& b) {
-        const std::uint64_t shape[2] = {b.rows(), b.cols()};
-        hash.mix(shape, sizeof shape);
-        hash.mix(b.values());
-    };
-    hash.mix(problem.op.values());
-    for (const DataSet* set : {&problem.train, &problem.test}) {
-        mix_batch(set->x);
-        mix_batch(set->y);
-    }
-    hash.mix(&problem.noise_std, sizeof problem.noise_std);
-    if (problem.snr_db)
-        for (const double db : {problem.snr_db->least_db, problem.snr_db->most_db})
-            hash.mix(&db, sizeof db);
-    const Disturbance& disturbance = problem.train_disturbance;
-    if (!disturbance.none()) {
-        mix_batch(disturbance.artefacts);
-        for (const double number :
-             {disturbance.noise_std, disturbance.least_snr_db, disturbance.most_snr_db})
-            hash.mix(&number, sizeof number);
-    }
-    return hash.text();
-}
-
 std::size_t usual_batch(const Problem& problem, const Recipe& recipe) {
     const double all = static_cast<double>(problem.train.x.rows());
     const auto rows = static_cast<std::size_t>(all - std::round(recipe.validation * all));
@@ -198,17 +171,16 @@ TrainResult train(const TrainJob& asked, ThreadPool& pool, const ProgressSink& p
     const Problem& problem = *asked.problem;
     asked.spec.validate();
     require_storable(asked.spec, problem.op);
-    const Units units = units_of(problem);
-    const std::optional<Problem> scaled =
-        units.plain() ? std::nullopt : std::optional(in_units(problem, units));
-    const Problem& trained = scaled ? *scaled : problem;
+    const NormalisedProblem own = normalised(problem);
+    const Problem& trained = *own.problem;
+    const Units& units = own.units;
     TrainJob job = asked;
     require_augment(job.recipe.augment, problem.traits());
     if (job.recipe.batch == 0) job.recipe.batch = usual_batch(problem, job.recipe);
     if (job.spec.architecture == Architecture::unrolled) fit_recipe(trained.op, job.recipe);
     job.recipe.guarantee = class_for(problem, job.recipe);
     Recipe recipe = job.recipe;
-    recipe.guarantee = in_units(recipe.guarantee, units);
+    if (&trained != &problem) recipe.guarantee = in_units(recipe.guarantee, units);
     const auto backend = make_backend(job.device);
     Trainer trainer(trained, job.spec, recipe, job.seed, *backend, pool);
     const std::string identity = training_identity(job);
@@ -235,8 +207,14 @@ TrainResult train(const TrainJob& asked, ThreadPool& pool, const ProgressSink& p
     TrainResult result;
     result.augment = job.recipe.augment;
     result.validation = job.recipe.validation;
-    result.model = in_users_units(trainer.model(), problem.op, units);
     result.finished = trainer.done();
+    Model model = trainer.model();
+    if (result.finished) {
+        choose_cut(trained.train, model, pool);
+        if (job.recipe.choose_polish && job.spec.entrywise())
+            choose_polish(trained.train, model, pool);
+    }
+    result.model = in_users_units(std::move(model), problem.op, units);
     result.history = trainer.history();
     for (std::size_t s = 0; s < job.recipe.stages.size(); ++s)
         result.seconds.emplace_back(job.recipe.stages[s].name, trainer.seconds()[s]);
@@ -246,12 +224,10 @@ TrainResult train(const TrainJob& asked, ThreadPool& pool, const ProgressSink& p
         if (stage.alpha > 0) result.alpha_asked = stage.alpha;
     result.alpha_reached = trainer.alpha();
     if (const SignalClass* signals = trainer.guaranteed_class()) {
-        SignalClass own = job.recipe.guarantee;
-        own.size = signals->size;
-        result.guarantee = guaranteed_result(own, result.model, pool);
+        SignalClass asked_class = job.recipe.guarantee;
+        asked_class.size = signals->size;
+        result.guarantee = guaranteed_result(asked_class, result.model, pool);
     }
-    choose_cut(problem.train, result.model, pool);
-    if (job.recipe.choose_polish) choose_polish(problem.train, result.model, pool);
     result.train = score(result.model, problem.train, pool, result.train_nmse_db_per_layer);
     result.test = score(result.model, problem.test, pool, result.test_nmse_db_per_layer);
     require_finite(result);
@@ -279,7 +255,7 @@ TrainResult train(const TrainJob& asked, ThreadPool& pool, const ProgressSink& p
 TrainResult train(const Problem& problem, const NetworkSpec& spec, const TrainOptions& options) {
     TrainJob job;
     job.problem = &problem;
-    job.spec = network_for(options.recipe, spec);
+    job.spec = fit_network(problem, network_for(options.recipe, spec));
     job.recipe = recipe_for(problem, job.spec, options.recipe);
     job.seed = options.seed;
     job.device = options.device;

@@ -88,7 +88,9 @@ Trainer::Trainer(const Problem& problem, const NetworkSpec& spec, const Recipe& 
 }
 
 void Trainer::initialise() {
-    latent_.upload(starting_parameters(spec_, problem_.op, recipe_, seed_).values());
+    ParameterStore start = starting_parameters(spec_, problem_.op, recipe_, seed_);
+    if (spec_.has_prior()) start_prior(problem_.train.x, start);
+    latent_.upload(start.values());
 }
 
 void Trainer::begin_stage() {

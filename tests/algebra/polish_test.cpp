@@ -96,6 +96,29 @@ TEST(Polish, UnitsOfPowersOfTwoChangeNoDigit) {
             EXPECT_EQ(polished(x_unit, a_unit), usual);
 }
 
+TEST(Polish, StopsWhereRoundingIsAllThatIsLeft) {
+    // More steps than entries, measurements that are mostly noise, and a start near the end: what
+    // is left of the gradient is rounding, of which conjugate gradients make steps of any length.
+    const Operator op = Operator::random(Structure::dense(25, 50), OperatorEnsemble::gaussian, 1);
+    const auto a = op.to_dense();
+    Polish polish(op.structure().parts()[0], op.values());
+    Stream stream(4, Purpose::tests);
+    for (int draw = 0; draw < 20000; ++draw) {
+        const std::size_t j = stream.below(50);
+        std::vector<float> y(25), x(50);
+        double ay = 0, aa = 0, yy = 0;
+        for (std::size_t i = 0; i < 25; ++i) {
+            y[i] = static_cast<float>(stream.normal());
+            ay += double{a(i, j)} * y[i];
+            aa += double{a(i, j)} * a(i, j);
+            yy += double{y[i]} * y[i];
+        }
+        x[j] = static_cast<float>(ay / aa + 1e-4 * stream.normal());
+        polish.run(6, 0, y, x);
+        ASSERT_NEAR(x[j], ay / aa, 1e-5 * std::sqrt(yy / aa)) << draw;
+    }
+}
+
 TEST(Polish, LeavesOutWhatTheCutLeavesOut) {
     const Operator op = Operator::random(Structure::dense(17, 30), OperatorEnsemble::gaussian, 1);
     Signal signal(op, {2, 7, 11, 29});

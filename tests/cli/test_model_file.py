@@ -145,7 +145,7 @@ DAMAGE = {
     "tensor without name": changed(lambda h: h.update({"theta2": h.pop("theta")})),
     "no metadata": changed(lambda h: h.pop("__metadata__")),
     "no format": changed(lambda h: h["__metadata__"].pop("pibinn.format")),
-    "newer format": with_metadata("pibinn.format", "3"),
+    "newer format": with_metadata("pibinn.format", "4"),
     "network no JSON": with_metadata("pibinn.network", "{"),
     "network a list": with_metadata("pibinn.network", "[]"),
     "structure no JSON": with_metadata("pibinn.structure", "x\ny"),

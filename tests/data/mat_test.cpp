@@ -231,7 +231,7 @@ TEST(Mat, ASparseMatrixInFullIsCountedAgainstItsFile) {
     }
     EXPECT_NE(message_of([&] { read_array(place); }).find("numbers in full would take 400.0 MB"),
               std::string::npos);
-    EXPECT_EQ(read_sparse_array(place)->values, std::vector<float>{5});
+    EXPECT_EQ(read_sparse_array(place)->values, std::vector<double>{5});
 }
 
 TEST(Mat, ThatCannotBeOpenedSaysWhy) {

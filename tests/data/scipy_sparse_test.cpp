@@ -92,7 +92,7 @@ TEST_F(ScipySparse, EveryLayoutIsTheSameMatrix) {
         ASSERT_TRUE(sparse);
         EXPECT_EQ(sparse->offsets, (std::vector<std::uint32_t>{0, 1, 2, 4}));
         EXPECT_EQ(sparse->row_indices, (std::vector<std::uint32_t>{2, 0, 1, 2}));
-        EXPECT_EQ(sparse->values, (std::vector<float>{1, 5, -4, 2}));
+        EXPECT_EQ(sparse->values, (std::vector<double>{1, 5, -4, 2}));
     }
 }
 

@@ -24,7 +24,7 @@ Batch ids_of(std::size_t rows) {
     return ids;
 }
 
-std::set<int> rows_in(const Batch& batch, int divisor = 1) {
+std::set<int> rows_in(const UserArray& batch, int divisor = 1) {
     std::set<int> rows;
     for (std::size_t i = 0; i < batch.rows(); ++i)
         rows.insert((static_cast<int>(batch(i, 0)) - 1) / divisor);

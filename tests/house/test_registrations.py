@@ -21,9 +21,9 @@ LISTS = {
 SHARED = {"weight_rules.cpp"}
 EXPECTED = {
     "weight kind": ["float", "one_bit", "one_bit_layer", "one_bit_channel", "ternary", "tied"],
-    "activation": ["soft", "hard", "relu", "piecewise"],
+    "activation": ["soft", "hard", "relu", "piecewise", "wiener"],
     "basis": ["identity", "dct", "dct2", "matrix"],
-    "formula": ["hadamard", "dct", "fourier", "convolution"],
+    "formula": ["hadamard", "dct", "fourier", "dft", "convolution"],
     "array format": ["npy", "npz", "mat", "csv"],
     "verb": ["demo", "config", "sample", "init", "train", "compare", "field", "eval", "recover",
              "recover_image", "solve", "certify", "inspect", "export"],

@@ -9,9 +9,17 @@
 extern "C" {
 #endif
 
-enum { kRows = 21, kMeasurements = 6, kEntries = 10 };
+enum { kRows = 70, kMeasurements = 8, kEntries = 12 };
 
-typedef enum fixture_kind { FIXTURE_ONE_BIT, FIXTURE_FLOAT, FIXTURE_BASIS } fixture_kind;
+typedef enum fixture_kind {
+    FIXTURE_ONE_BIT,
+    FIXTURE_FLOAT,
+    FIXTURE_BASIS,
+    FIXTURE_COMPLEX,
+    FIXTURE_COMPLEX_FLOAT,
+    FIXTURE_COMPLEX_VECTORS,      // two vectors per row
+    FIXTURE_COMPLEX_MEASUREMENTS  // of real signals
+} fixture_kind;
 
 // Writes the model to a file, some measurements to y and their signals to x; 0 where all is well.
 int fixture_write(fixture_kind kind, const char* path, float* y, float* x);

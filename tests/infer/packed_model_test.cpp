@@ -184,6 +184,28 @@ TEST_P(EveryKernel, PolishesWhatTheLayersFound) {
         }
 }
 
+TEST_P(EveryKernel, PolishNeverLeavesMoreThanTheMeasurements) {
+    // Steps beyond the entries of the support, where rounding is all that is left to follow.
+    ThreadPool pool(1);
+    for (const auto weights : {WeightKind::one_bit, WeightKind::tied}) {
+        NetworkSpec spec = testing::learned_spec(weights, Update::accelerated());
+        spec.polish = 8;
+        Model model = some_model({"", Structure::dense(25, 50), spec}, 3);
+        model.cut = {0.999F};
+        const Batch y = some_measurements(model, 3000, 5);
+        const Batch x = PackedModel(model, GetParam()).recover_coefficients(y, pool);
+        const Batch again = model.op.apply(x, pool);
+        for (std::size_t i = 0; i < y.rows(); ++i) {
+            double left = 0, all = 0;
+            for (std::size_t j = 0; j < y.cols(); ++j) {
+                left += std::pow(double{y(i, j)} - again(i, j), 2);
+                all += std::pow(double{y(i, j)}, 2);
+            }
+            ASSERT_LE(left, 1.0001 * all) << i;
+        }
+    }
+}
+
 /// A network whose operator holds the largest entries there may be, of both signs.
 Model model_of_large_entries(const Case& c, float entry) {
     Model model = some_model(c, 7);

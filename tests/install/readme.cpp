@@ -9,8 +9,8 @@ int main() {
                                             pibinn::OperatorEnsemble::gaussian, 1)
                        .to_dense();
     pibinn::ThreadPool pool;
-    const pibinn::Batch signals =
-        pibinn::draw_signals({.density = 0.05}, 200, 40, 1, pibinn::Purpose::train_signals, pool);
+    const pibinn::Batch signals = pibinn::draw_signals(pibinn::SparsePrior{.density = 0.05}, 200,
+                                                       40, 1, pibinn::Purpose::train_signals, pool);
     const pibinn::Batch y = pibinn::Operator(A).apply(signals, pool);
 #include "readme.inc"
     // What C++ recovers is what the model file recovers anywhere, and better than nothing.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -37,6 +38,16 @@ inline Structure some_structure(StructureKind kind) {
     return {};
 }
 
+/// A complex operator of Gaussian entries.
+inline Operator some_complex_operator(std::size_t m, std::size_t n, std::size_t repeat = 1) {
+    Stream stream(3, Purpose::tests);
+    Matrix<float> re(m, n), im(m, n);
+    const double size = 1 / std::sqrt(2 * static_cast<double>(m));
+    for (Matrix<float>* part : {&re, &im})
+        for (float& v : part->values()) v = static_cast<float>(size * stream.normal());
+    return Operator::from_complex(re, im, repeat);
+}
+
 /// Effective parameters that keep the layers alive: W near a scaled A, moderate thresholds.
 inline ParameterStore some_parameters(const Network& network, const Operator& op, Backend& backend,
                                       std::uint64_t seed) {
@@ -55,6 +66,10 @@ inline ParameterStore some_parameters(const Network& network, const Operator& op
         v = static_cast<float>((spec.tied() ? 0.3 : 0.8) + 0.2 * stream.uniform());
     for (float& v : latent.beta()) v = static_cast<float>(0.2 + 0.3 * stream.uniform());
     for (float& v : latent.omega()) v = static_cast<float>(0.3 * stream.uniform());
+    if (spec.has_prior())
+        for (float& v : latent.theta()) v = static_cast<float>(0.5 + stream.uniform());
+    for (float& v : latent.local()) v = static_cast<float>(0.05 + 0.3 * stream.uniform());
+    for (float& v : latent.prior()) v = static_cast<float>(stream.normal() - 1);
     for (float& v : latent.scale()) v = 0.11F;
     ParameterStore effective(network.layout());
     make_effective(spec.weights, latent, effective, backend);

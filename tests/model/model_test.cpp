@@ -171,7 +171,7 @@ TEST_F(ModelFile, SaysWhatIsWrongWithAForeignOrDamagedFile) {
     };
     EXPECT_PRED2(has, rewrite([](SafeTensors& f) { f.metadata.erase("pibinn.format"); }),
                  "not a pibinn model");
-    EXPECT_PRED2(has, rewrite([](SafeTensors& f) { f.metadata["pibinn.format"] = "3"; }),
+    EXPECT_PRED2(has, rewrite([](SafeTensors& f) { f.metadata["pibinn.format"] = "4"; }),
                  "newer pibinn");
     EXPECT_PRED2(has, rewrite([](SafeTensors& f) { f.metadata["pibinn.network"] = "[]"; }),
                  "not a JSON object");
@@ -286,7 +286,7 @@ TEST(UntrainedModel, IsTheSolversFirstIterations) {
     spec.layers = 1;
     spec.weights = WeightKind::real;
     spec.update = Update::plain();
-    const Batch y = draw_signals({0.5, {}}, 3, 8, 1, Purpose::tests, pool);
+    const Batch y = draw_signals(SparsePrior{0.5, {}}, 3, 8, 1, Purpose::tests, pool);
     const Batch x = recover_coefficients(untrained_model(spec, op, 0.02), y, pool);
     const Batch back = op.adjoint(y, pool);
     for (std::size_t i = 0; i < x.size(); ++i)

@@ -94,7 +94,7 @@ TEST_P(Ramp, GradientsAreThoseOfTheSmoothedThreshold) {
     const auto network = make_network(spec, op, *backend);
     const ParameterStore p = some_parameters(*network, op, *backend, 1);
     const std::size_t rows = 20;
-    const Batch x = draw_signals({0.3, {}}, rows, op.cols(), 5, Purpose::tests, pool);
+    const Batch x = draw_signals(SparsePrior{0.3, {}}, rows, op.cols(), 5, Purpose::tests, pool);
     const Batch y = op.apply(x, pool);
     const std::vector<float> weights(rows, 1.0F);
     ParameterStore jump(network->layout()), smooth(network->layout());

@@ -40,7 +40,9 @@ double ratio_db(const Problem& problem, std::size_t row, ThreadPool& pool) {
 TEST(ArrayProblem, NoiseIsRelativeToEachSignalWhereARatioIsAsked) {
     Arrays arrays;
     arrays.given.snr_db = SnrRange{20, 20};
-    for (float& v : arrays.given.x.row(1)) v *= 1000;
+    Batch x = arrays.given.x.to_float32();
+    for (float& v : x.row(1)) v *= 1000;
+    arrays.given.x = std::move(x);
     const Problem problem = arrays.problem();
     EXPECT_TRUE(problem.traits().disturbed);
     double mean = 0;
@@ -70,7 +72,7 @@ TEST(ArrayProblem, NoiseIsSaidInOneWayAndNotForGivenMeasurements) {
     arrays.given.noise_std = 0.1;
     EXPECT_THROW(arrays.problem(), Error);
     arrays.given.noise_std = 0;
-    arrays.given.y = arrays.given.op.apply(arrays.given.x, arrays.pool);
+    arrays.given.y = arrays.given.op.apply(arrays.given.x.to_float32(), arrays.pool);
     EXPECT_THROW(arrays.problem(), Error);
     arrays.given.y = {};
     arrays.given.snr_db = SnrRange{30, 20};
@@ -79,8 +81,9 @@ TEST(ArrayProblem, NoiseIsSaidInOneWayAndNotForGivenMeasurements) {
 
 TEST(ArrayProblem, MeasurementsThatTheOperatorExplainsLendTheirNoiseToNewSignals) {
     Arrays arrays;
-    arrays.given.y = arrays.given.op.apply(arrays.given.x, arrays.pool);
-    add_noise(arrays.given.y, SnrRange{20, 20}, 7, Purpose::tests, arrays.pool);
+    Batch y = arrays.given.op.apply(arrays.given.x.to_float32(), arrays.pool);
+    add_noise(y, SnrRange{20, 20}, 7, Purpose::tests, arrays.pool);
+    arrays.given.y = std::move(y);
     const Problem problem = arrays.problem();
     EXPECT_TRUE(problem.warnings.empty());
     EXPECT_NEAR(problem.unexplained, 0.0099, 0.001);
@@ -102,10 +105,11 @@ TEST(ArrayProblem, MeasurementsThatTheOperatorExplainsLendTheirNoiseToNewSignals
 
 TEST(ArrayProblem, MeasurementsOfOtherSignalsAreWarnedOf) {
     Arrays arrays;
-    const Batch y = arrays.given.op.apply(arrays.given.x, arrays.pool);
-    arrays.given.y = y;
+    const Batch y = arrays.given.op.apply(arrays.given.x.to_float32(), arrays.pool);
+    Batch next = y;
     for (std::size_t i = 0; i < y.rows(); ++i)
-        for (std::size_t j = 0; j < y.cols(); ++j) arrays.given.y(i, j) = y((i + 1) % y.rows(), j);
+        for (std::size_t j = 0; j < y.cols(); ++j) next(i, j) = y((i + 1) % y.rows(), j);
+    arrays.given.y = std::move(next);
     const Problem problem = arrays.problem();
     ASSERT_EQ(problem.warnings.size(), 1u);
     EXPECT_NE(problem.warnings[0].find("not close to A x"), std::string::npos);

@@ -73,8 +73,9 @@ TEST(NearSign, RepetitionsAreCountedOnce) {
 TEST(NearSign, AUsersProblemIsWarnedOf) {
     ArrayProblem arrays;
     arrays.op = changed(3, 7, -0.625F);
-    arrays.x = Batch(20, 20);
-    for (std::size_t i = 0; i < 20; ++i) arrays.x(i, i) = 1;
+    Batch x(20, 20);
+    for (std::size_t i = 0; i < 20; ++i) x(i, i) = 1;
+    arrays.x = std::move(x);
     EXPECT_EQ(Problem::from_arrays(arrays).warnings,
               (std::vector<std::string>{near_sign_warning(arrays.op)}));
     arrays.op = signs();

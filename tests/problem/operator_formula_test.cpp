@@ -118,6 +118,19 @@ TEST(Formula, SignsOfColumnsAndAnyScaleAreApplied) {
     }
 }
 
+TEST(Formula, TheComplexTransformHasProductsOfItsOwn) {
+    for (const std::size_t n : {1u, 2u, 7u, 16u, 600u}) {
+        std::vector<std::uint32_t> rows;
+        for (std::uint32_t r = 0; r < 2 * n; r += 1 + r % 3) rows.push_back(r);
+        const Structure s = Structure::dense(rows.size(), 2 * n);
+        BlockFormula f{.rows = rows, .scale = 1.5F};
+        expect_products(Operator::from_formula(s, {FormulaKind::dft, {f}}));
+        f.flipped.resize(2 * n);
+        for (std::size_t j = 0; j < 2 * n; ++j) f.flipped[j] = j % 3 == 1;
+        expect_products(Operator::from_formula(s, {FormulaKind::dft, {f}}));
+    }
+}
+
 TEST(Formula, TheWorkOfATransformGrowsWithThePrimesOfItsLength) {
     EXPECT_EQ(fft_work(1), 0u);
     EXPECT_EQ(fft_work(1024), 1024u * 20);

@@ -16,8 +16,8 @@ std::size_t nonzeros(std::span<const float> values) {
 
 TEST(Signals, HaveTheDensityAndUnitVariance) {
     ThreadPool pool(2);
-    const Batch x =
-        draw_signals({.density = 0.05, .support = {}}, 4000, 100, 1, Purpose::train_signals, pool);
+    const Batch x = draw_signals(SparsePrior{.density = 0.05, .support = {}}, 4000, 100, 1,
+                                 Purpose::train_signals, pool);
     const double count = static_cast<double>(nonzeros(x.values()));
     // A share of 0.95^100 = 0.6 % of the rows would be empty and gets one entry instead.
     const double expected = 400000 * 0.05 + 4000 * std::pow(0.95, 100);
@@ -29,8 +29,8 @@ TEST(Signals, HaveTheDensityAndUnitVariance) {
 
 TEST(Signals, AreNeverAllZero) {
     ThreadPool pool(1);
-    const Batch x =
-        draw_signals({.density = 1e-9, .support = {}}, 500, 10, 2, Purpose::train_signals, pool);
+    const Batch x = draw_signals(SparsePrior{.density = 1e-9, .support = {}}, 500, 10, 2,
+                                 Purpose::train_signals, pool);
     std::vector<int> place(10, 0);
     for (std::size_t i = 0; i < 500; ++i) {
         ASSERT_EQ(nonzeros(x.row(i)), 1u);
@@ -41,7 +41,8 @@ TEST(Signals, AreNeverAllZero) {
 
 TEST(Signals, OfAFixedSupportAreNonZeroThereAndNowhereElse) {
     ThreadPool pool(1);
-    const Batch x = draw_signals({.support = {1, 5, 9}}, 100, 10, 3, Purpose::train_signals, pool);
+    const Batch x =
+        draw_signals(SparsePrior{.support = {1, 5, 9}}, 100, 10, 3, Purpose::train_signals, pool);
     for (std::size_t i = 0; i < 100; ++i)
         for (std::size_t j = 0; j < 10; ++j)
             EXPECT_EQ(x(i, j) != 0, j == 1 || j == 5 || j == 9) << i << ' ' << j;
@@ -50,8 +51,8 @@ TEST(Signals, OfAFixedSupportAreNonZeroThereAndNowhereElse) {
 TEST(Signals, RowsAreTheSameWhateverTheCountAndTheThreads) {
     ThreadPool one(1);
     ThreadPool three(3);
-    const Batch many = draw_signals({}, 300, 50, 4, Purpose::train_signals, three);
-    const Batch few = draw_signals({}, 70, 50, 4, Purpose::train_signals, one);
+    const Batch many = draw_signals(SparsePrior{}, 300, 50, 4, Purpose::train_signals, three);
+    const Batch few = draw_signals(SparsePrior{}, 70, 50, 4, Purpose::train_signals, one);
     EXPECT_TRUE(std::equal(few.values().begin(), few.values().end(), many.values().begin()));
     Batch noisy_many(300, 20);
     Batch noisy_few(70, 20);

@@ -3,6 +3,8 @@
 #include <cmath>
 
 #include "algebra/activate.hpp"
+#include "algebra/ring_sum.hpp"
+#include "model/network_sites.hpp"
 
 namespace pibinn {
 
@@ -20,6 +22,11 @@ struct Named {
             if (s.name == name + "." + std::to_string(k)) return values.subspan(s.offset, s.size);
         return {};
     }
+    std::span<const double> whole(const std::string& name) const {
+        for (const ParameterSlice& s : layout.slices())
+            if (s.name == name) return values.subspan(s.offset, s.size);
+        return {};
+    }
     double scalar(const std::string& name, std::size_t k, double otherwise = 0) const {
         const auto found = all(name, k);
         return found.empty() ? otherwise : found[0];
@@ -34,6 +41,106 @@ struct Named {
         return w;
     }
 };
+
+/// One signal of a network by sites: block by block, all repetitions of a group together.
+struct SiteReference {
+    const NetworkSpec& spec;
+    Sites sites;
+    std::span<const double> theta, gain, local, prior;
+
+    /// x of z [repetition][entry]; returns the sum of slopes.
+    double shrink(double tau, const std::vector<Vector>& z, std::vector<Vector>& x) const {
+        const std::size_t halves = sites.grouping.halves;
+        const std::size_t count = z[0].size() / halves;
+        const auto members = static_cast<double>(sites.grouping.size());
+        Vector energy(count), size(count), gains(count);
+        for (const Vector& row : z)
+            for (std::size_t j = 0; j < row.size(); ++j) energy[j % count] += row[j] * row[j];
+        const bool wiener = spec.activation == Activation::wiener;
+        const double noise = wiener ? theta[0] * theta[0] * tau * tau : 0;
+        Vector seen = energy;
+        if (wiener)
+            for (std::size_t i = 0; i < count; ++i)
+                seen[i] = energy[i] / (members * (std::exp(prior[i]) + noise));
+        const std::size_t first = wiener ? 2 : 0;
+        for (std::size_t i = 0; i < count; ++i) size[i] = (wiener ? local[1] : 1) * seen[i];
+        for (std::size_t r = 1; r <= sites.near.rings; ++r)
+            add_ring_sum(sites.near, r, count, local[first + r - 1], seen.data(), size.data());
+        constexpr double tiny = 1e-30;  // a site without energy
+        double slopes = 0;
+        for (std::size_t i = 0; i < count; ++i) {
+            if (wiener) {
+                const double expected = std::exp(prior[i]) * (local[0] + size[i]);
+                gains[i] = expected / (expected + noise + tiny);
+                slopes += members * gains[i];
+                continue;
+            }
+            size[i] = std::max(size[i], tiny);
+            const double u = std::sqrt(size[i]);
+            Vector at(theta.begin(), theta.end());
+            for (double& t : at) t *= tau;
+            const Vector ones(at.size(), 1.0);
+            const ActivationNumbers<double> numbers{at[0], 0.0, at.size(), at.data(),
+                                                    gain.empty() ? ones.data() : gain.data()};
+            gains[i] = activate(spec.activation, u, numbers) / u;
+            const double slope = onsager_slope(spec.activation, u, gains[i], numbers);
+            slopes += spec.activation == Activation::hard
+                          ? members * slope
+                          : members * gains[i] + energy[i] / size[i] * (slope - gains[i]);
+        }
+        for (std::size_t e = 0; e < z.size(); ++e)
+            for (std::size_t j = 0; j < z[e].size(); ++j) x[e][j] = gains[j % count] * z[e][j];
+        return slopes;
+    }
+};
+
+/// `first` is the first entry of the block within a repetition.
+void solve_sites(const NetworkSpec& spec, const Matrix<double>& a,
+                 const std::vector<Matrix<double>>& w, const Named& named, const Sites& sites,
+                 const std::vector<Block>& blocks, std::size_t first, std::span<const double> y,
+                 std::size_t row, std::vector<Matrix<double>>& out) {
+    const std::size_t m = blocks[0].rows, n = blocks[0].cols, rows = blocks.size();
+    const auto zeros = [&](std::size_t size) { return std::vector<Vector>(rows, Vector(size)); };
+    auto x1 = zeros(n), x2 = zeros(n), r = zeros(m), r_before = zeros(m);
+    const auto prior = named.whole("prior");
+    double slopes = 0;
+    for (std::size_t k = 1; k <= spec.layers; ++k) {
+        const double beta = named.scalar("beta", k), omega = named.scalar("omega", k);
+        auto v = zeros(n), z = zeros(n), x = zeros(n);
+        double mean_abs = 0;
+        const auto measurements = static_cast<double>(m * rows);
+        for (std::size_t e = 0; e < rows; ++e) {
+            for (std::size_t j = 0; j < n; ++j) v[e][j] = x1[e][j] + beta * (x1[e][j] - x2[e][j]);
+            for (std::size_t i = 0; i < m; ++i) {
+                r[e][i] = omega * slopes / measurements * r_before[e][i] - y[blocks[e].row + i];
+                for (std::size_t j = 0; j < n; ++j)
+                    r[e][i] += a(blocks[e].row + i, blocks[e].col + j) * v[e][j];
+                mean_abs += std::abs(r[e][i]) / measurements;
+            }
+        }
+        const double step = named.scalar("step", k, 1);
+        for (std::size_t e = 0; e < rows; ++e)
+            for (std::size_t j = 0; j < n; ++j) {
+                z[e][j] = spec.delta * v[e][j];
+                for (std::size_t i = 0; i < m; ++i)
+                    z[e][j] -= step * w[k - 1](blocks[e].row + i, blocks[e].col + j) * r[e][i];
+            }
+        const std::size_t halves = sites.grouping.halves;
+        const SiteReference reference{
+            spec,
+            sites,
+            named.all("theta", k),
+            named.all("gain", k),
+            named.all("local", k),
+            prior.empty() ? prior : prior.subspan(first / halves, n / halves)};
+        slopes = reference.shrink(spec.update.residual_threshold ? mean_abs : 1.0, z, x);
+        for (std::size_t e = 0; e < rows; ++e)
+            for (std::size_t j = 0; j < n; ++j) out[k - 1](row, blocks[e].col + j) = x[e][j];
+        x2 = x1;
+        x1 = x;
+        r_before = r;
+    }
+}
 
 /// Runs one block of one signal: y = measurements block.row .., x_k written at block.col ..
 void solve_block(const NetworkSpec& spec, const Matrix<double>& a,
@@ -100,6 +207,20 @@ std::vector<Matrix<double>> reference_layers(const NetworkSpec& spec, const Oper
     }
     const Structure& s = op.structure();
     const Matrix<double> a = convert<double>(op.to_dense());
+    if (!spec.entrywise()) {
+        const Sites sites = sites_of(spec, s);
+        for (std::size_t row = 0; row < y.rows(); ++row)
+            for (std::size_t u = 0; u < s.repeat(); u += sites.grouping.rows)
+                for (const Block& part : s.parts()) {
+                    std::vector<Block> blocks(sites.grouping.rows, part);
+                    for (std::size_t e = 0; e < blocks.size(); ++e) {
+                        blocks[e].row += (u + e) * s.rows() / s.repeat();
+                        blocks[e].col += (u + e) * s.cols() / s.repeat();
+                    }
+                    solve_sites(spec, a, w, named, sites, blocks, part.col, y.row(row), row, out);
+                }
+        return out;
+    }
     for (std::size_t row = 0; row < y.rows(); ++row)
         for (std::size_t u = 0; u < s.repeat(); ++u)
             for (Block block : s.parts()) {

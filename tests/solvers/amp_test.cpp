@@ -280,7 +280,7 @@ TEST(Amp, RefusesWhatMakesNoSense) {
 
 TEST(BernoulliGaussian, OfSparseSignalsIsCounted) {
     ThreadPool pool(1);
-    Batch x = draw_signals({0.1, {}}, 500, 100, 19, Purpose::tests, pool);
+    Batch x = draw_signals(SparsePrior{0.1, {}}, 500, 100, 19, Purpose::tests, pool);
     for (float& v : x.values()) v *= 3;
     const BernoulliGaussian law = BernoulliGaussian::of(x);
     EXPECT_NEAR(law.density, 0.1, 0.005);
@@ -291,7 +291,7 @@ TEST(BernoulliGaussian, OfSparseSignalsIsCounted) {
 TEST(BernoulliGaussian, OfSignalsWithoutZerosHasTheirMoments) {
     ThreadPool pool(1);
     // A tenth of the entries is strong, the others faint: no entry is zero.
-    Batch x = draw_signals({0.1, {}}, 500, 100, 20, Purpose::tests, pool);
+    Batch x = draw_signals(SparsePrior{0.1, {}}, 500, 100, 20, Purpose::tests, pool);
     const Batch faint = normal_batch(500, 100, 21);
     for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] += 0.01F * faint.data()[i];
     const BernoulliGaussian law = BernoulliGaussian::of(x);

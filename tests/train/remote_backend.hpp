@@ -28,9 +28,10 @@ public:
 
     std::size_t rows_per_pass() const override { return cpu_->rows_per_pass(); }
     std::unique_ptr<UnrolledPass> unrolled_pass(const Block& block, std::span<const float> a,
-                                                std::size_t layers, std::size_t rows) override {
-        return std::make_unique<RemoteUnrolledPass>(*this,
-                                                    cpu_->unrolled_pass(block, a, layers, rows));
+                                                std::size_t layers, std::size_t rows,
+                                                const Sites& sites) override {
+        return std::make_unique<RemoteUnrolledPass>(
+            *this, cpu_->unrolled_pass(block, a, layers, rows, sites));
     }
     std::unique_ptr<LinearPass> linear_pass(std::span<const std::size_t> widths,
                                             std::size_t rows) override {
@@ -75,6 +76,12 @@ public:
         on_cpu([&](Visit& v) {
             cpu_->quantise(quantiser, structure, v(latent), v(scale), v(effective));
         });
+    }
+    void average_pairs(const Structure& structure, BufferView links) override {
+        on_cpu([&](Visit& v) { cpu_->average_pairs(structure, v(links)); });
+    }
+    void copy_pairs(const Structure& structure, BufferView links) override {
+        on_cpu([&](Visit& v) { cpu_->copy_pairs(structure, v(links)); });
     }
     void scale_gradient(std::span<const ConstBufferView> gradients,
                         std::span<const ConstBufferView> latents, BufferView out) override {
@@ -143,10 +150,12 @@ private:
         ++operations;
     }
     static LayerParameters moved(Visit& v, const LayerParameters& n) {
-        return {v(n.weights), v(n.theta), v(n.gain), v(n.step), v(n.beta), v(n.omega)};
+        return {v(n.weights), v(n.theta), v(n.gain),  v(n.step),
+                v(n.beta),    v(n.omega), v(n.local), v(n.prior)};
     }
     static LayerGradients moved(Visit& v, const LayerGradients& n) {
-        return {v(n.weights), v(n.theta), v(n.gain), v(n.step), v(n.beta), v(n.omega)};
+        return {v(n.weights), v(n.theta), v(n.gain),  v(n.step),
+                v(n.beta),    v(n.omega), v(n.local), v(n.prior)};
     }
 
     /// Passes run in one thread here, so that the count of operations needs no lock.

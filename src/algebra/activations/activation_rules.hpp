@@ -27,6 +27,9 @@ struct ActivationRules {
     /// A threshold that is not finite would set everything to zero as if nothing had happened.
     bool hides_bad_threshold = false;
 
+    /// What an entry becomes depends on others of its row, whatever the grouping.
+    bool by_sites = false;
+
     constexpr bool has_threshold() const { return thresholds != Thresholds::none; }
 };
 

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "algebra/backend.hpp"
+#include "algebra/complex_links.hpp"
 #include "algebra/cpu/cpu_buffer.hpp"
 #include "algebra/cpu/flat_kernels.hpp"
 #include "algebra/cpu/linear_pass.hpp"
@@ -59,8 +60,9 @@ public:
 
     std::unique_ptr<UnrolledPass> unrolled_pass(const Block& block,
                                                 std::span<const float> operator_values,
-                                                std::size_t layers, std::size_t rows) override {
-        return std::make_unique<cpu::CpuUnrolledPass>(block, operator_values, layers, rows);
+                                                std::size_t layers, std::size_t rows,
+                                                const Sites& sites) override {
+        return std::make_unique<cpu::CpuUnrolledPass>(block, operator_values, layers, rows, sites);
     }
 
     std::unique_ptr<LinearPass> linear_pass(std::span<const std::size_t> widths,
@@ -137,6 +139,18 @@ public:
                 for (std::size_t l = 0; l < to.size(); ++l)
                     to[l] = to_level(q.levels, from[l], scale);
         });
+    }
+
+    void average_pairs(const Structure& structure, BufferView links) override {
+        const std::span<float> v = numbers(links);
+        for_each_pair(structure, [&](std::size_t first, std::size_t second, float sign) {
+            v[first] = (v[first] + sign * v[second]) / 2;
+            v[second] = sign * v[first];
+        });
+    }
+
+    void copy_pairs(const Structure& structure, BufferView links) override {
+        complete_complex(structure, numbers(links));
     }
 
     void scale_gradient(std::span<const ConstBufferView> weight_gradients,

@@ -45,7 +45,7 @@ double CpuLinearPass::loss(RowLoss kind, ConstBatchView target,
                            std::span<const float> row_weights) {
     if (gradient_.empty())
         for (const Batch& x : x_) gradient_.emplace_back(x.rows(), x.cols());
-    return row_loss(kind, x(widths_.size() - 1), target, row_weights,
+    return row_loss(kind, x(widths_.size() - 1), target, row_weights, 1,
                     gradient_.back().view().row_range(0, rows_));
 }
 

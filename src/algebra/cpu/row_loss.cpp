@@ -5,16 +5,18 @@
 namespace pibinn::cpu {
 
 double row_loss(RowLoss kind, ConstBatchView x, ConstBatchView target,
-                std::span<const float> row_weights, BatchView gradient) {
+                std::span<const float> row_weights, std::size_t group, BatchView gradient) {
     double total = 0;
-    for (std::size_t i = 0; i < x.rows; ++i) {
-        const float* a = x.row(i).data();
-        const float* b = target.row(i).data();
-        float* g = gradient.row(i).data();
+    for (std::size_t i = 0; i < x.rows; i += group) {
         float squares = 0;
-        for (std::size_t j = 0; j < x.cols; ++j) {
-            g[j] = a[j] - b[j];
-            squares += g[j] * g[j];
+        for (std::size_t row = i; row < i + group; ++row) {
+            const float* a = x.row(row).data();
+            const float* b = target.row(row).data();
+            float* g = gradient.row(row).data();
+            for (std::size_t j = 0; j < x.cols; ++j) {
+                g[j] = a[j] - b[j];
+                squares += g[j] * g[j];
+            }
         }
         float factor = 2 * row_weights[i];
         if (kind == RowLoss::norm) {
@@ -29,7 +31,8 @@ double row_loss(RowLoss kind, ConstBatchView x, ConstBatchView target,
         } else {
             total += static_cast<double>(row_weights[i]) * squares;
         }
-        for (std::size_t j = 0; j < x.cols; ++j) g[j] *= factor;
+        for (std::size_t row = i; row < i + group; ++row)
+            for (float& g : gradient.row(row)) g *= factor;
     }
     return total;
 }

@@ -37,8 +37,9 @@ float residual_threshold(Activation activation, float tau) {
 }  // namespace
 
 CpuUnrolledPass::CpuUnrolledPass(const Block& block, std::span<const float> operator_values,
-                                 std::size_t layers, std::size_t max_rows)
+                                 std::size_t layers, std::size_t max_rows, const Sites& sites)
     : products_(block),
+      shrink_(sites, products_.n(), products_.n_stride()),
       layers_(layers),
       a_(products_.size()),
       a_by_row_(products_.size()),
@@ -84,7 +85,7 @@ Supports CpuUnrolledPass::supports(const Layer& layer) const {
 }
 
 Supports CpuUnrolledPass::reach(const Layer& layer) const {
-    if (layer.ramp == 0) return supports(layer);
+    if (layer.ramp == 0 && !layer.by_sites) return supports(layer);
     return {layer.reach_indices.data(), layer.reach_starts.data()};
 }
 
@@ -133,22 +134,35 @@ CpuUnrolledPass::LayerScalars::LayerScalars(const LayerSettings& settings,
       step(layer.step.empty() ? 1.0F : number(layer.step)),
       beta(number(layer.beta)),
       omega(number(layer.omega)),
-      tied(layer.weights.empty()) {
+      tied(layer.weights.empty()),
+      by_sites(false) {
     if (activation == Activation::piecewise)
         pieces = {layer.theta.count, numbers(layer.theta).data(), numbers(layer.gain).data()};
+    sites.activation = activation;
+    sites.theta = theta;
+    if (!layer.theta.empty()) {
+        static constexpr float whole = 1;
+        sites.pieces = pieces.count > 0 ? pieces : Pieces{1, numbers(layer.theta).data(), &whole};
+    }
+    sites.local = numbers(layer.local);
+    sites.prior = numbers(layer.prior);
+    sites.softening = softening;
+    sites.ramp = ramp;
 }
 
 void CpuUnrolledPass::forward(std::size_t k, const LayerSettings& settings,
                               const LayerParameters& layer) {
-    const LayerScalars s(settings, layer);
+    LayerScalars s(settings, layer);
+    s.by_sites = by_sites(settings);
     Layer& now = tape_[k];
     const bool earlier = k >= 3 && s.beta != 0;  // x_0 = 0 adds nothing
     now.beta = s.beta;
     now.omega = s.omega;
     now.ramp = rules_of(s.activation).learning == ThresholdLearning::by_ramp ? s.ramp : 0.0F;
     now.softening = s.softening;
-    if (now.ramp > 0) remember_ramp(now);
-    const bool keeps_z = now.ramp > 0 || s.pieces.count > 0;
+    now.by_sites = s.by_sites;
+    if (now.ramp > 0 || s.by_sites) remember_ramp(now);
+    const bool keeps_z = now.ramp > 0 || s.pieces.count > 0 || s.by_sites;
     if (keeps_z) now.z.resize(tau_.size() * products_.n_stride());
     const bool first = k == 1;
     if (first) remember(s.momentum);
@@ -156,6 +170,10 @@ void CpuUnrolledPass::forward(std::size_t k, const LayerSettings& settings,
     if (!s.tied) products_.lay_out_rows(numbers(layer.weights), w_by_row_);
     products_.all_dots(rows_, now.r.data(), s.tied ? a_by_row_.data() : w_by_row_.data(),
                        q_.data());
+    if (s.by_sites) {
+        forward_sites(k, s);
+        return;
+    }
     const float theta = s.pieces.count > 0 ? 1.0F : s.theta;
     for (std::size_t i = 0; i < rows_; ++i)
         tau_[i] = s.residual_threshold ? residual_threshold(s.activation, theta * now.mean_abs[i])
@@ -201,11 +219,12 @@ double CpuUnrolledPass::loss(RowLoss kind, ConstBatchView target,
                              std::span<const float> row_weights) {
     for (auto& rows : hz_) rows.resize(tau_.size() * products_.n_stride());
     for (auto& rows : gr_) rows.resize(tau_.size() * products_.m_stride());
-    return row_loss(kind, x(layers_), target, row_weights,
+    return row_loss(kind, x(layers_), target, row_weights, group_rows(),
                     {hz_[layers_ % 3].data(), rows_, products_.n(), products_.n_stride()});
 }
 
-void CpuUnrolledPass::gradient_of_x(std::size_t k, const LayerScalars& s) {
+void CpuUnrolledPass::gradient_of_x(std::size_t k, const LayerScalars& s,
+                                    const LayerGradients& gradients) {
     const float delta = s.delta;
     const Layer& now = tape_[k];
     for (auto* numbers : {&by_threshold_, &by_gain_, &counts_})
@@ -213,7 +232,9 @@ void CpuUnrolledPass::gradient_of_x(std::size_t k, const LayerScalars& s) {
     float* hz = hz_[k % 3].data();
     const std::size_t stride = products_.n_stride();
     const auto through_threshold = [&](const SupportGradientArgs& args) {
-        if (s.pieces.count > 0)
+        if (s.by_sites)
+            gradient_of_sites(k, s, args, gradients);
+        else if (s.pieces.count > 0)
             piecewise_gradient_rows({.through = args,
                                      .z = now.z.data(),
                                      .tau = now.tau.data(),
@@ -308,15 +329,18 @@ void CpuUnrolledPass::gradient_of_weights(std::size_t k, const LayerScalars& s, 
 void CpuUnrolledPass::backward(std::size_t k, const LayerSettings& settings,
                                const LayerParameters& layer, const LayerGradients& gradients,
                                Into into) {
-    const LayerScalars s(settings, layer);
+    LayerScalars s(settings, layer);
+    s.by_sites = by_sites(settings);
     const Layer& now = tape_[k];
     const Layer& before = tape_[k - 1];
     const Supports support = reach(now);
     float* gr = gr_[k % 3].data();
     const float* hz = hz_[k % 3].data();
 
-    gradient_of_x(k, s);
-    if (s.pieces.count > 0)
+    gradient_of_x(k, s, gradients);
+    if (s.by_sites) {
+        // Done with the gradient of x.
+    } else if (s.pieces.count > 0)
         gradient_of_pieces(k, s, gradients.theta, gradients.gain);
     else
         gradient_of_theta(k, s, gradients.theta);

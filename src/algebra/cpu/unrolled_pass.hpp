@@ -1,9 +1,11 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "algebra/backend.hpp"
 #include "algebra/cpu/column_products.hpp"
+#include "algebra/cpu/site_shrink.hpp"
 
 namespace pibinn::cpu {
 
@@ -13,7 +15,7 @@ namespace pibinn::cpu {
 class CpuUnrolledPass final : public UnrolledPass {
 public:
     CpuUnrolledPass(const Block& block, std::span<const float> operator_values, std::size_t layers,
-                    std::size_t max_rows);
+                    std::size_t max_rows, const Sites& sites);
 
     void start(ConstBatchView y) override;
     void forward(std::size_t k, const LayerSettings& settings,
@@ -32,6 +34,8 @@ private:
         float theta, step, beta, omega;
         Pieces pieces;  ///< of `piecewise`, whose theta means nothing
         bool tied;      ///< the operator's own links are the weights
+        bool by_sites;  ///< entries are not shrunk one by one
+        SiteSettings sites;
     };
 
     ConstBatchView x(std::size_t k) const;
@@ -45,11 +49,23 @@ private:
         std::vector<std::uint8_t> signs;
         float beta = 0, omega = 0;
         float softening = 0;
+        bool by_sites = false;
         float ramp = 0;  ///< where it is not 0, what backward needs of it:
         Rows z;          ///< as of `piecewise`
         std::vector<float> tau;
         std::vector<std::uint32_t> reach_indices, reach_starts;
     };
+
+    // Of networks whose activation looks at groups and neighbours (unrolled_sites.cpp):
+    bool by_sites(const LayerSettings& settings) const;
+    std::size_t group_rows() const { return shrink_.shape().sites.grouping.rows; }
+    /// One mean |r| for all rows of a group.
+    void share_mean(Layer& layer);
+    void forward_sites(std::size_t k, const LayerScalars& scalars);
+    void list_entries(std::size_t group, std::span<const std::uint32_t> sites,
+                      std::vector<std::uint32_t>& indices, std::vector<std::uint32_t>& starts);
+    void gradient_of_sites(std::size_t k, const LayerScalars& scalars,
+                           const SupportGradientArgs& args, const LayerGradients& gradients);
 
     Supports supports(const Layer& layer) const;
     /// Where a gradient passes: the support, or what a ramp lets through.
@@ -64,7 +80,7 @@ private:
     void residual(std::size_t k, const LayerScalars& scalars);
     /// -dL/dz_k on the reach of x_k into hz_[k % 3], from what layers k+1 and k+2 left; and into
     /// dtau_ what each row's threshold gains by it.
-    void gradient_of_x(std::size_t k, const LayerScalars& scalars);
+    void gradient_of_x(std::size_t k, const LayerScalars& scalars, const LayerGradients& gradients);
     /// Also leaves in from_mean_ what each row's mean |r_k| passes on.
     void gradient_of_theta(std::size_t k, const LayerScalars& scalars, BufferView theta);
     void gradient_of_weights(std::size_t k, const LayerScalars& scalars, BufferView weights,
@@ -73,6 +89,9 @@ private:
                             BufferView gain);
 
     ColumnProducts products_;
+    SiteShrink shrink_;
+    SiteSums sums_;
+    float unit_gain_ = 1;
     std::size_t layers_;
     std::size_t rows_ = 0;
     Rows a_, a_by_row_;  ///< the operator, in both layouts

@@ -56,9 +56,10 @@ bool parse(std::string_view cell, double& value) {
 
 /// Numbers as text, one row per line, separated by commas, semicolons, tabs or spaces. Empty lines
 /// and those that start with # are passed over, and so is a first line of names.
-Batch read_csv(const std::string& where) {
+template <class T>
+Matrix<T> read_csv(const std::string& where) {
     const std::string text = read_file(where);
-    std::vector<float> values;
+    std::vector<T> values;
     std::size_t rows = 0, cols = 0, number = 0;
     bool named = false;
     std::string_view rest = text;
@@ -86,15 +87,15 @@ Batch read_csv(const std::string& where) {
                 fail_input(
                     fmt::format("'{}' line {}: {} is not a number", where, number, shown(cell)),
                     "write numbers with a point, such as 0.25, separated by commas");
-            values.push_back(static_cast<float>(value));
-            if (!std::isfinite(values.back()))
+            values.push_back(static_cast<T>(value));
+            if (!std::isfinite(static_cast<float>(value)))
                 fail_input(fmt::format("'{}' line {}: {} is not a finite float32", where, number,
                                        shown(cell)),
                            "replace NaN and infinite values, scale large ones down");
         }
         ++rows;
     }
-    Batch batch(rows, cols);
+    Matrix<T> batch(rows, cols);
     std::copy(values.begin(), values.end(), batch.data());
     return batch;
 }
@@ -138,7 +139,11 @@ extern const ArrayFormat csv_format;
 const ArrayFormat csv_format{
     .suffix = ".csv",
     .named = false,
-    .read = [](const std::string& file, const std::string&) { return read_csv(file); },
+    .text = true,
+    .read = [](const std::string& file, const std::string&, Digits digits) -> UserArray {
+        if (digits == Digits::all) return read_csv<double>(file);
+        return read_csv<float>(file);
+    },
     .read_sparse = nullptr,
     .open = nullptr,
     .create = [](const NewArray& array) -> std::unique_ptr<RowWriter> {

@@ -45,15 +45,18 @@ struct Shape {
     std::uint64_t rows = 0;
     std::uint64_t cols = 0;
     std::uint64_t sparse = 0;
+    std::uint64_t precise = 0;  ///< numbers of a full matrix are float64
+    std::uint64_t complex = 0;  ///< and have two columns each
     std::uint64_t entries = 0;
     std::uint64_t where = 0;  ///< length of the text that follows
 };
 
 void answer(ChildAnswer& out, const MatVariable& variable) {
-    out.write(Shape{variable.rows, variable.cols, variable.sparse, variable.entries.size(),
-                    variable.where.size()});
+    out.write(Shape{variable.rows, variable.cols, variable.sparse, variable.values.precise(),
+                    variable.values.complex(), variable.entries.size(), variable.where.size()});
     out.write(variable.where.data(), variable.where.size());
-    out.write(variable.values.data(), variable.values.size() * sizeof(float));
+    variable.values.visit(
+        [&](const auto& values) { out.write(values.data(), values.values().size_bytes()); });
     out.write(variable.entries.data(), variable.entries.size() * sizeof(SparseEntry));
 }
 
@@ -62,12 +65,22 @@ void answer(ChildAnswer& out, const MatVariable& variable) {
                "save it again");
 }
 
+template <class T>
+Matrix<T> received_numbers(ChildReply& reply, const Shape& shape, const std::string& file) {
+    Matrix<T> numbers(shape.rows, shape.cols * (shape.complex ? 2 : 1));
+    reply.read(numbers.data(), numbers.values().size_bytes());
+    for (const T v : numbers.values())
+        if (!std::isfinite(static_cast<float>(v))) fail_answer(file);
+    return numbers;
+}
+
 /// The child's answer, of which nothing is believed.
 MatVariable received(ChildReply reply, const std::string& file, double most) {
     const auto shape = reply.read<Shape>();
-    const double numbers = static_cast<double>(shape.rows) * static_cast<double>(shape.cols);
+    const double numbers =
+        static_cast<double>(shape.rows) * static_cast<double>(shape.cols) * (shape.complex ? 2 : 1);
     const double held = shape.sparse ? static_cast<double>(shape.entries) * sizeof(SparseEntry)
-                                     : numbers * sizeof(float);
+                                     : numbers * (shape.precise ? sizeof(double) : sizeof(float));
     if (held > most || shape.where > 4096 ||
         static_cast<double>(reply.left()) != held + static_cast<double>(shape.where))
         fail_answer(file);
@@ -82,17 +95,18 @@ MatVariable received(ChildReply reply, const std::string& file, double most) {
         reply.read(variable.entries.data(), shape.entries * sizeof(SparseEntry));
         return variable;
     }
-    variable.values = Batch(shape.rows, shape.cols);
-    reply.read(variable.values.data(), variable.values.size() * sizeof(float));
-    for (const float v : variable.values.values())
-        if (!std::isfinite(v)) fail_answer(file);
+    if (shape.precise)
+        variable.values = received_numbers<double>(reply, shape, file);
+    else
+        variable.values = received_numbers<float>(reply, shape, file);
+    if (shape.complex) variable.values = std::move(variable.values).as_complex();
     return variable;
 }
 
 /// matio and libhdf5 read hostile files as they read honest ones, and crash: they run in a process
 /// of their own, which may take the memory that the file warrants, and some seconds.
 MatVariable read_variable(const std::string& file, const std::string& name,
-                          std::uint64_t file_bytes) {
+                          std::uint64_t file_bytes, Digits digits) {
     const double most = most_claimed(claim_factor::arrays, file_bytes);
     ChildLimits limits;
     limits.memory = limits.reply = most;
@@ -100,7 +114,7 @@ MatVariable read_variable(const std::string& file, const std::string& name,
     limits.seconds = 30 + 3 * limits.cpu_seconds;  // a slow disk, a busy machine
     return received(
         run_in_child(limits, file,
-                     [&](ChildAnswer& out) { answer(out, read_mat_variable(file, name)); }),
+                     [&](ChildAnswer& out) { answer(out, read_mat_variable(file, name, digits)); }),
         file, most);
 }
 
@@ -110,19 +124,18 @@ SparseMatrix sparse_matrix(MatVariable variable, std::uint64_t file_bytes) {
                                       variable.where);
 }
 
-Batch read_mat(const std::string& file, const std::string& name) {
+UserArray read_mat(const std::string& file, const std::string& name, Digits digits) {
     const std::uint64_t bytes = readable_bytes(file);
-    MatVariable variable = read_variable(file, name, bytes);
+    MatVariable variable = read_variable(file, name, bytes, digits);
     if (!variable.sparse) return std::move(variable.values);
     const std::string where = variable.where;
-    require_full_claim(variable.rows, variable.cols, bytes, where);
-    const SparseMatrix sparse = sparse_matrix(std::move(variable), bytes);
-    return sparse.to_dense(where);
+    require_full_claim(variable.rows, variable.cols, bytes, where, digits);
+    return full_array(sparse_matrix(std::move(variable), bytes), where, digits);
 }
 
 std::optional<SparseMatrix> read_sparse_mat(const std::string& file, const std::string& name) {
     const std::uint64_t bytes = readable_bytes(file);
-    MatVariable variable = read_variable(file, name, bytes);
+    MatVariable variable = read_variable(file, name, bytes, Digits::all);
     if (!variable.sparse) return std::nullopt;
     return sparse_matrix(std::move(variable), bytes);
 }
@@ -133,6 +146,7 @@ extern const ArrayFormat mat_format;
 const ArrayFormat mat_format{
     .suffix = ".mat",
     .named = true,
+    .text = false,
     .read = read_mat,
     .read_sparse = read_sparse_mat,
     .open = nullptr,

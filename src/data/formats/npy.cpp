@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "core/file.hpp"
 #include "data/array_format.hpp"
 #include "data/npy_format.hpp"
 #include "pibinn/error.hpp"
@@ -44,12 +45,13 @@ public:
     NpyRows& operator=(const NpyRows&) = delete;
 
     std::size_t rows() const override { return format_.rows; }
-    std::size_t cols() const override { return format_.cols; }
+    std::size_t cols() const override { return format_.columns(); }
+    Numbers numbers() const override { return format_.complex ? Numbers::complex : Numbers::real; }
 
     Batch read(std::size_t begin, std::size_t count) override {
         NpyFormat part = format_;
         part.rows = count;
-        const std::size_t width = format_.width;
+        const std::size_t width = format_.bytes();
         std::string bytes(count * format_.cols * width, '\0');
         if (format_.fortran_order) {
             // Columns stand one after the other: a run of each makes the same order of fewer rows.
@@ -61,7 +63,7 @@ public:
             read_bytes(format_.data_offset + begin * format_.cols * width, bytes.size(),
                        bytes.data());
         }
-        return decode_npy_numbers(part, bytes.data(), begin, where_);
+        return decode_npy_numbers<float>(part, bytes.data(), begin, where_);
     }
 
 private:
@@ -89,8 +91,7 @@ private:
 class NewNpy final : public RowWriter {
 public:
     explicit NewNpy(const NewArray& array)
-        : writer_(array.rows ? NpyWriter(array.file, *array.rows, array.cols)
-                             : NpyWriter(array.file, array.cols)) {}
+        : writer_(array.file, array.rows, array.cols, array.numbers) {}
     void write(ConstBatchView rows) override { writer_.write(rows); }
     void commit() override { writer_.commit(); }
 
@@ -104,7 +105,9 @@ extern const ArrayFormat npy_format;
 const ArrayFormat npy_format{
     .suffix = ".npy",
     .named = false,
-    .read = [](const std::string& file, const std::string&) { return read_npy(file); },
+    .text = false,
+    .read = [](const std::string& file, const std::string&,
+               Digits digits) { return decode_npy(read_file(file), file, digits); },
     .read_sparse = nullptr,
     .open = [](const std::string& file) -> std::unique_ptr<RowReader> {
         return std::make_unique<NpyRows>(file);

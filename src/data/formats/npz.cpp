@@ -13,7 +13,10 @@ constexpr std::uint64_t kMostBytes = 0xffff0000;
 
 void save_npz(const NewArray& array, ConstBatchView values) {
     const std::string name = array.name.empty() ? name_from_file(array.file) : array.name;
-    write_npz(array.file, std::array{NpzArray{name, values}});
+    if (array.complex())
+        write_npz(array.file, std::array{NpzArray{name, complex_view(values)}});
+    else
+        write_npz(array.file, std::array{NpzArray{name, values}});
 }
 
 }  // namespace
@@ -22,9 +25,11 @@ extern const ArrayFormat npz_format;
 const ArrayFormat npz_format{
     .suffix = ".npz",
     .named = true,
+    .text = false,
     .read =
-        [](const std::string& file, const std::string& name) {
-            return name.empty() ? read_npz(file) : read_npz(file, name);
+        [](const std::string& file, const std::string& name, Digits digits) {
+            const NpzArchive archive = open_npz(file);
+            return name.empty() ? read_only_array(archive, digits) : archive.read(name, digits);
         },
     .read_sparse = [](const std::string& file,
                       const std::string& name) -> std::optional<SparseMatrix> {

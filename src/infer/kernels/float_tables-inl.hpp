@@ -19,6 +19,7 @@
 #include "core/static_count.hpp"
 #include "infer/kernels/entries-inl.hpp"
 #include "infer/kernels/signal-inl.hpp"
+#include "infer/kernels/sites-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace pibinn::HWY_NAMESPACE {
@@ -249,7 +250,7 @@ public:
             finish_(block, layer, words, signals, count, 0);
         else
             for (std::size_t i = 0; i < count; ++i) InPasses(block, k, words, signals[i]);
-        if constexpr (kFusesEntries && kResult == PassResult::input)
+        if constexpr (kFusesEntries && kResult == PassResult::input && !kShrink.sites)
             if (finish_ != nullptr)
                 for (std::size_t i = 0; i < count; ++i)
                     ShrinkInputs<kPlain, kShrink>(block, layer, signals[i]);
@@ -271,7 +272,10 @@ private:
             finish_(block, block.layers[k], words, &signal, 1, group);
         } else {
             last_(block, words, signal, group);
-            FinishLayer<kPlain, kShrink>(block, k, signal);
+            if constexpr (kShrink.sites)
+                StoreInputs<kPlain>(block, k, signal);
+            else
+                FinishLayer<kPlain, kShrink>(block, k, signal);
         }
     }
 

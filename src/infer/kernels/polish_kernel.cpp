@@ -122,6 +122,18 @@ HWY_INLINE float SquaredNorm(const float* a, std::size_t count) {
     return SumOf(sum);
 }
 
+/// ||factor A_S||^2; the factor goes in first, since squares of the columns alone may overflow.
+HWY_INLINE float SquaredColumns(const PolishSpace& space, std::size_t count, float factor) {
+    const D d;
+    const V by = hn::Set(d, factor);
+    V sum = hn::Zero(d);
+    for (std::size_t i = 0; i < count * space.rows; i += kLanes) {
+        const V v = hn::Mul(by, hn::Load(d, space.columns + i));
+        sum = hn::MulAdd(v, v, sum);
+    }
+    return SumOf(sum);
+}
+
 /// to += factor times the columns, four at a time, so that it is read and written once for four.
 HWY_INLINE void AddColumns(const PolishSpace& space, std::size_t count, const float* entries,
                            float factor, float* HWY_RESTRICT to) {
@@ -211,7 +223,10 @@ void Run(const PackedBlock& block, const float* y, float* x, float* workspace) {
     std::copy_n(space.slope, count, space.direction);
     float gamma = SquaredNorm(space.slope, padded);
     const float enough = kPolished * gamma;
-    for (std::size_t step = 0; step < block.polish && gamma > enough; ++step) {
+    const float rounded = kRounded * SquaredColumns(space, count, per_a);
+    for (std::size_t step = 0; step < block.polish && gamma > enough &&
+                               gamma > rounded * SquaredNorm(space.r, space.rows);
+         ++step) {
         std::fill_n(space.q, space.rows, 0.0F);
         AddColumns(space, count, space.direction, per_a, space.q);
         const float alpha = gamma / SquaredNorm(space.q, space.rows);

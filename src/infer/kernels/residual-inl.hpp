@@ -51,7 +51,7 @@ struct ResidualStep {
                  const Signal& signal)
         : prev_residual_factor(hn::Set(D(), layer.prev_residual_factor)),
           omega(hn::Set(
-              D(), layer.omega * (block.pieces > 0
+              D(), layer.omega * (block.pieces > 0 || block.by_sites
                                       ? *signal.slopes
                                       : static_cast<float>(static_cast<std::int32_t>(alive))))),
           e2(signal.e2),

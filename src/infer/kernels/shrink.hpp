@@ -16,7 +16,8 @@ struct Shrink {
     static constexpr std::size_t kFew = 4;
 
     Activation activation = Activation::soft;
-    bool few = false;  ///< pieces of a learned shrink
+    bool few = false;    ///< pieces of a learned shrink
+    bool sites = false;  ///< by groups and neighbours, whatever the activation
 
     constexpr bool learned() const { return activation == Activation::piecewise; }
     constexpr bool operator==(const Shrink&) const = default;
@@ -26,7 +27,10 @@ struct Shrink {
 /// few pieces does without instances for them.
 template <bool kAsksForFew, class F>
 void with_shrink(const PackedBlock& block, const F& f) {
-    with_activation(block.activation, [&](auto activation) {
+    if constexpr (kAsksForFew)
+        if (block.by_sites)
+            return f(std::integral_constant<Shrink, Shrink{Activation::piecewise, false, true}>());
+    return with_activation(block.activation, [&](auto activation) {
         constexpr bool kAsks = kAsksForFew && activation() == Activation::piecewise;
         if constexpr (kAsks)
             if (block.pieces <= Shrink::kFew)

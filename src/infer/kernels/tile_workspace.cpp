@@ -79,7 +79,8 @@ std::size_t vector_support_floats(const PackedBlock& block) {
 
 std::size_t vector_workspace_floats(const PackedBlock& block, const SignLayout& layout) {
     return kInterleave * (vector_signal_floats(block, layout) + vector_support_floats(block)) +
-           block.stride + block.padded_rows(layout) + sign_column_floats(block);
+           block.stride + block.padded_rows(layout) + sign_column_floats(block) +
+           (block.by_sites ? 3 * block.stride : 0);  // energies, sizes and gains of sites
 }
 
 std::size_t tile_workspace_floats(const PackedBlock& block, const SignLayout& layout) {

@@ -36,6 +36,7 @@ public:
             signals_[1][i] = signals_[0][i].Later();
             supports_[i] = Support(block, kLister, lists + i * vector_support_floats(block));
         }
+        site_space_ = lists + kInterleave * vector_support_floats(block);
     }
 
     void Solve(std::size_t first, std::size_t count) {
@@ -51,7 +52,7 @@ public:
             residual_(block, layer, supports_, signals, count);
             if (block.residual_threshold && count > 1)
                 thresholds_.template Find<kShrink.activation>(layer.theta, count);
-            if constexpr (kShrink.learned())
+            if constexpr (kShrink.learned() && !kShrink.sites)
                 for (std::size_t i = 0; i < count; ++i)
                     ScaleShrink<1>(block, k,
                                    block.residual_threshold ? signals[i].tau : &layer.theta,
@@ -60,6 +61,7 @@ public:
                 for (std::size_t i = 0; i < count; ++i)
                     MixEntries(D(), layer, block.stride, signals[i].x1, signals[i].x2);
             next_(block, k, block.layer_signs(k), signals, count);
+            if constexpr (kShrink.sites) ShrinkSites<kPlain>(block, k, signals, count, site_space_);
             if (args_.every_layer != nullptr)
                 Write(k + 1, args_.every_layer + k * args_.layer_stride, first, count);
         }
@@ -82,6 +84,7 @@ private:
     ResidualThresholds thresholds_;
     Signal signals_[2][kInterleave];  ///< in layers of even numbers, and in those of odd ones
     Support supports_[kInterleave];
+    float* site_space_;
 };
 
 template <IndexLister kLister>
@@ -90,8 +93,11 @@ struct VectorRows {
     struct Of {
         static void Run(const RecoverArgs& args) {
             VectorSolver<kPlain, kShrink, kLister> solver(args);
-            for (std::size_t row = 0; row < args.rows; row += kInterleave)
-                solver.Solve(row, std::min(kInterleave, args.rows - row));
+            // Groups stay together.
+            const std::size_t group = args.block.sites.grouping.rows;
+            const std::size_t step = kInterleave / group * group;
+            for (std::size_t row = 0; row < args.rows; row += step)
+                solver.Solve(row, std::min(step, args.rows - row));
         }
     };
 };

@@ -1,0 +1,151 @@
+#include "problem/array_layout.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "algebra/complex_links.hpp"
+#include "pibinn/error.hpp"
+
+namespace pibinn {
+
+namespace {
+
+/// Some values of an operator on another structure, in the precision that it was made of.
+template <class Pick>
+Operator picked(const Operator& op, const Structure& structure, Pick&& pick) {
+    if (op.precise()) return Operator::from_values(structure, pick(op.precise_values()));
+    return {structure, pick(op.values())};
+}
+
+template <class T>
+AlignedBuffer<std::remove_const_t<T>> copied(std::span<T> values) {
+    return {values.begin(), values.end()};
+}
+
+/// The block of an operator `u` times.
+Operator repeat_block(const Operator& op, std::size_t u) {
+    const Block& b = op.structure().parts()[0];
+    const Structure wide = op.structure().is_complex()
+                               ? Structure::complex(b.rows / 2, b.cols / 2, u)
+                           : u == 1 ? Structure::dense(b.rows, b.cols)
+                                    : Structure::repeated(b.rows, b.cols, u);
+    if (op.formula() && !op.precise()) return Operator::from_formula(wide, *op.formula());
+    return picked(op, wide, [](auto values) { return copied(values); });
+}
+
+/// The real part of a complex operator above its imaginary part: the left half of its columns.
+Operator stack_parts(const Operator& op) {
+    const Block& b = op.structure().parts()[0];
+    const std::size_t half = op.structure().shared_links();
+    return picked(op, Structure::dense(b.rows, b.cols / 2),
+                  [&](auto values) { return copied(values.first(half)); });
+}
+
+Operator real_part(const Operator& op) {
+    const Block& b = op.structure().parts()[0];
+    const std::size_t m = b.rows / 2, n = b.cols / 2;
+    return picked(op, Structure::dense(m, n), [&]<class T>(std::span<T> values) {
+        AlignedBuffer<std::remove_const_t<T>> re;
+        for (std::size_t j = 0; j < n; ++j)
+            for (std::size_t i = 0; i < m; ++i) re.push_back(values[j * 2 * m + i]);
+        return re;
+    });
+}
+
+bool has_imaginary_part(const Operator& op) {
+    bool found = false;
+    for_each_pair(op.structure(), [&](std::size_t first, std::size_t, float sign) {
+        found = found || (sign < 0 && op.values()[first] != 0);
+    });
+    return found;
+}
+
+std::string_view word(bool complex) { return complex ? "complex" : "real"; }
+
+void require_one_block(const ArrayProblem& arrays) {
+    const Structure& s = arrays.op.structure();
+    const bool complex = arrays.x.complex() || s.is_complex();
+    const std::string what = complex ? "complex signals" : "several vectors per row";
+    if (s.kind() != StructureKind::dense && s.kind() != StructureKind::repeated)
+        fail_usage(fmt::format("an operator of structure '{}' and {}", to_string(s.kind()), what),
+                   "give every entry of it as a link: Operator::from_dense");
+    if (s.repeat() > 1 && s.repeat() != arrays.vectors)
+        fail_usage(fmt::format("an operator that is repeated {} times, and {}", s.repeat(), what),
+                   fmt::format("give each repetition as a row of its own, or set "
+                               "ArrayProblem::vectors = {} where they share their support",
+                               s.repeat()));
+    if (!arrays.basis.is_identity() && (arrays.x.complex() || arrays.vectors > 1))
+        fail_usage(fmt::format("a basis for {}", what),
+                   "multiply the operator with the basis and give coefficients");
+}
+
+/// Rows of `vectors` vectors of so many entries.
+void require_entries(const UserArray& rows, std::size_t each, const ArrayProblem& arrays,
+                     const char* noun, const std::string& name) {
+    if (rows.rows() == 0)
+        fail_input(fmt::format("'{}' holds no {}: it has 0 rows", name, noun),
+                   "give at least one row");
+    const std::size_t expected = each * arrays.vectors;
+    if (rows.entries() == expected) return;
+    const std::string of_vectors =
+        arrays.vectors > 1 ? fmt::format(", {} for each of {} vectors", each, arrays.vectors) : "";
+    fail_input(fmt::format("expected {} {} {} per row{}, got {} ('{}' is {} x {})", expected,
+                           word(rows.complex()), noun, of_vectors, rows.entries(), name,
+                           rows.rows(), rows.entries()),
+               arrays.vectors > 1 && rows.entries() % arrays.vectors != 0
+                   ? "all vectors of a row have one length: choose another ArrayProblem::vectors"
+                   : "every row must fit the operator");
+}
+
+}  // namespace
+
+bool needs_layout(const ArrayProblem& arrays) {
+    return arrays.vectors != 1 || arrays.x.complex() || arrays.y.complex() ||
+           arrays.op.structure().is_complex();
+}
+
+LaidOutArrays lay_out(const ArrayProblem& given) {
+    if (given.vectors == 0)
+        fail_usage("ArrayProblem::vectors is 0",
+                   "give the vectors per row: 1 unless there are more");
+    require_one_block(given);
+    LaidOutArrays result{given, {}, {}};
+    ArrayProblem& arrays = result.arrays;
+    const bool imaginary = has_imaginary_part(given.op);
+    if (given.op.structure().is_complex() && !imaginary) {
+        arrays.op = real_part(given.op);
+        result.notes.push_back("the imaginary part of the operator is zero: it is taken as real");
+    }
+    const bool complex = given.x.complex();
+    const bool complex_y = complex || imaginary;
+    const Block block = arrays.op.structure().parts()[0];
+    const std::size_t parts = imaginary ? 2 : 1;
+    require_entries(given.x, block.cols / parts, given, "signal entries", given.x_name);
+    if (given.y.size() > 0) {
+        if (given.y.complex() != complex_y)
+            fail_input(fmt::format("'{}' holds {} numbers, but measurements of {} signals by a {} "
+                                   "operator are {}",
+                                   given.y_name, word(given.y.complex()), word(complex),
+                                   word(imaginary), word(complex_y)),
+                       complex_y ? "give complex measurements: an imaginary part of zero will do"
+                                 : "give the real part, or complex signals where they are complex");
+        require_entries(given.y, block.rows / parts, given, "measurements", given.y_name);
+    }
+    if (imaginary && !complex) {
+        arrays.op = stack_parts(arrays.op);
+        result.domain.complex_measurements = true;
+        result.notes.push_back(
+            "the operator is complex and the signals are real: it measures as [Re A; Im A], real "
+            "parts before imaginary parts, which uses that the signals have no imaginary part");
+    }
+    arrays.op = repeat_block(arrays.op, given.vectors * (complex && !imaginary ? 2 : 1));
+    arrays.x = given.x.split(given.vectors);
+    arrays.y = given.y.split(given.vectors);
+    arrays.vectors = 1;
+    result.domain.complex = complex;
+    result.domain.vectors = given.vectors;
+    return result;
+}
+
+}  // namespace pibinn

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "pibinn/problem.hpp"
+
+namespace pibinn {
+
+/// Arrays as everything inside has them: rows split, and an operator on such rows.
+struct LaidOutArrays {
+    ArrayProblem arrays;
+    SignalDomain domain;
+    std::vector<std::string> notes;
+};
+
+/// Whether arrays have complex numbers or several vectors per row.
+bool needs_layout(const ArrayProblem& arrays);
+
+/// What such arrays mean. A real operator acts on the real and the imaginary parts of complex
+/// signals, I (x) A; a complex one as [[Re, -Im], [Im, Re]], and on real signals as [Re; Im];
+/// either on every vector of a row. Arrays that do not go together are errors.
+LaidOutArrays lay_out(const ArrayProblem& arrays);
+
+}  // namespace pibinn

@@ -1,0 +1,64 @@
+"""Whole default trainings of float64 files: a factor of x or A changes the unit of the model, and nothing else."""
+
+import json
+
+import numpy as np
+import pytest
+
+from conftest import run, sets
+
+M, N, SIGNALS = 25, 50, 500  # 400 to train
+SHRINK = ("model.weights=tied", "model.activation=piecewise")
+
+
+def problem():
+    rng = np.random.default_rng(5)
+    a = rng.normal(size=(M, N)) / np.sqrt(M)
+    x = rng.normal(size=(SIGNALS, N)) * (rng.random((SIGNALS, N)) < 0.05)
+    x[np.all(x == 0, axis=1), 0] = 1
+    return a, x, x @ a.T + 0.02 * rng.normal(size=(SIGNALS, M))
+
+
+def save(folder, form, name, values):
+    """Writes an array with all its digits and returns its place."""
+    path = folder / f"{name}.{form}"
+    if form == "npz":
+        np.savez(path, values=values)
+    elif form == "csv":
+        np.savetxt(path, values, fmt="%.17g", delimiter=",")
+    else:
+        np.save(path, values)
+    return path
+
+
+def trained(folder, x_unit, a_unit, *settings, form="npy", given=False, noise=None):
+    """The losses of all epochs, and the test nmse, of the problem in these units."""
+    folder.mkdir()
+    a, x, y = problem()
+    words = [f"problem.operator={save(folder, form, 'A', a * a_unit)}",
+             f"problem.x={save(folder, form, 'x', x * x_unit)}"]
+    if given:
+        words.append(f"problem.y={save(folder, form, 'y', y * (x_unit * a_unit))}")
+    if noise is not None:
+        words.append(f"problem.noise_std={noise * (x_unit * a_unit)!r}")
+    result = run("train", *sets("problem.kind=arrays", "model.layers=5", *words, *settings),
+                 "--out", folder / "run")
+    assert result.returncode == 0, result.stderr
+    summary = json.loads((folder / "run" / "summary.json").read_text())
+    return (folder / "run" / "history.csv").read_text(), summary["test_nmse_db"]
+
+
+@pytest.mark.parametrize("settings, units, options", [
+    ((), [(7.7e8, 1), (1, 1234.5), (0.613, 3.7e-11)], {}),
+    ((), [(3.3e-9, 7.1e4)], {"given": True, "form": "csv"}),
+    (SHRINK, [(3.3e-9, 1), (2.9e7, 0.0173)], {"noise": 0.02, "form": "npz"}),
+    (("model.update=plain",), [(3.3e-9, 17.7)], {}),
+    (("train.recipe=paper",), [(7.7e8, 3.3e-3)], {}),
+], ids=["one-bit", "given", "tied", "plain", "paper"])
+def test_a_whole_training_is_the_same_in_any_unit(tmp_path, settings, units, options):
+    usual, nmse = trained(tmp_path / "usual", 1, 1, *settings, **options)
+    assert nmse < -3
+    for number, (x_unit, a_unit) in enumerate(units):
+        history, other = trained(tmp_path / str(number), x_unit, a_unit, *settings, **options)
+        assert other == pytest.approx(nmse, abs=0.1), (x_unit, a_unit)
+        assert history == usual, (x_unit, a_unit)
