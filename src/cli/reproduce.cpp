@@ -8,6 +8,7 @@
 #include "cli/options.hpp"
 #include "core/machine.hpp"
 #include "pibinn/error.hpp"
+#include "study/field_study.hpp"
 #include "study/reproduction.hpp"
 
 namespace pibinn::cli {
@@ -31,7 +32,8 @@ void run_reproduce(const Arguments& arguments) {
                      "Makes the tables, figures and claims of the paper again, beside the "
                      "published values: results.md, report.html, a Markdown and a CSV table per "
                      "experiment, SVG figures, and a folder per training. Rows without their data "
-                     "are marked. Ctrl-C saves, and the same command goes on.",
+                     "are marked. 'field' is the benchmark of 'pibinn field'. Ctrl-C saves, and "
+                     "the same command goes on.",
                      "pibinn reproduce table1 scale --seeds 3 --out paper");
     ReproductionRequest request;
     std::string out;
@@ -60,9 +62,14 @@ void run_reproduce(const Arguments& arguments) {
                                 "of the next saved in '{}'",
                                 result.done, result.cells, out),
                     fmt::format("go on with: {} --out {}", request.command, shell_word(out)));
-    console.say(fmt::format("{}\nWritten: {}\n", reproduction_text(result.report),
-                            (request.folder / "{results.md,report.html,tables,figures}").string()));
-    console.result(reproduction_json(result.report));
+    std::string text;
+    const bool paper = !result.report.tables.empty();
+    if (paper) text += reproduction_text(result.report) + "\n";
+    if (result.field) text += field_text(*result.field) + "\n";
+    const std::string files =
+        paper ? "{results.md,report.html,tables,figures}" : "field/field.html";
+    console.say(text + fmt::format("Written: {}\n", (request.folder / files).string()));
+    console.result(paper ? reproduction_json(result.report) : field_json(*result.field));
 }
 
 }  // namespace pibinn::cli

@@ -31,7 +31,7 @@ p { margin: 0 0 10px; }
   text-transform: uppercase; margin: 0 0 4px;
 }
 header + p { margin: 14px 0 0; color: var(--soft); }
-.wide + p { margin-top: 12px; }
+.wide + p, .figures + p { margin-top: 12px; }
 h1, p, li { overflow-wrap: anywhere; }
 .note { color: var(--soft); font-size: 14px; }
 .facts { list-style: none; display: flex; flex-wrap: wrap; gap: 8px; margin: 0; padding: 0; }

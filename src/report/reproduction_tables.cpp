@@ -36,7 +36,7 @@ std::string joined(const ReproducedTable& table, const ReproducedRow& row, Pick 
 std::string verdict_cell(Agreement agreement, const std::optional<double>& difference) {
     if (agreement == Agreement::unjudged) return kNone;
     std::string text(to_string(agreement));
-    if (difference)
+    if (difference && *difference != 0)
         text += fmt::format(" ({}{})", *difference > 0 ? "+" : "",
                             decimal(*difference, std::abs(*difference) < 0.1 ? 3 : 2));
     return text;
@@ -144,7 +144,8 @@ Table claims_table(const ReproductionReport& report) {
     Table table = Table::of({"claim", "verdict", "evidence", "table"});
     for (Table::Column& column : table.columns) column.number = false;
     for (const ReproducedClaim& claim : report.claims)
-        table.add({claim.text, std::string(to_string(claim.verdict)), claim.evidence, claim.id});
+        table.add({claim.text, std::string(to_string(claim.verdict)),
+                   claim.evidence.empty() ? kNone : claim.evidence, claim.id});
     return table;
 }
 

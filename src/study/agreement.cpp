@@ -46,9 +46,12 @@ bool ComparedClaim::holds() const {
 }
 
 std::string ComparedClaim::evidence() const {
-    std::string words = decimal(left, digits) + " against ";
-    for (std::size_t i = 0; i < right.size(); ++i)
-        words += (i > 0 ? ", " : "") + decimal(right[i], digits);
+    const auto shown = [&](double value) {
+        return digits > 0 ? decimal(value, digits)
+                          : grouped(static_cast<std::size_t>(std::llround(std::abs(value))));
+    };
+    std::string words = shown(left) + " against ";
+    for (std::size_t i = 0; i < right.size(); ++i) words += (i > 0 ? ", " : "") + shown(right[i]);
     return words;
 }
 

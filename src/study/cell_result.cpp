@@ -39,7 +39,10 @@ constexpr std::array kQuantities{
     Quantity{"alpha", "alpha", 3},
     Quantity{"largest_f", "largest f_k", 3},
     Quantity{"rises_db", "rises from layer to layer dB", 2},
-    Quantity{"seconds", "seconds", 1, QuantityRule::time},
+    Quantity{"seconds", "seconds in all", 1, QuantityRule::time},
+    Quantity{"seconds_pretrain", "seconds of pretrain", 1, QuantityRule::time},
+    Quantity{"seconds_stage1", "of stage 1", 1, QuantityRule::time},
+    Quantity{"seconds_stage2", "of stage 2", 1, QuantityRule::time},
 };
 
 std::string stage_list(const Recipe& recipe) {
@@ -96,8 +99,6 @@ std::span<const Quantity> quantities() { return kQuantities; }
 Quantity find_quantity(std::string_view name, std::string_view where) {
     for (const Quantity& quantity : kQuantities)
         if (quantity.name == name) return quantity;
-    if (name.starts_with(kSeconds) && name.size() > kSeconds.size())
-        return {name, name, 1, QuantityRule::time};
     std::vector<std::string_view> names;
     for (const Quantity& quantity : kQuantities) names.push_back(quantity.name);
     fail_usage(fmt::format("{}: unknown quantity '{}'", where, name),

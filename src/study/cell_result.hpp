@@ -43,7 +43,7 @@ struct Quantity {
     QuantityRule rule = QuantityRule::none;
 };
 
-/// Those that tables may show. "seconds_STAGE" is one more for every stage.
+/// Those that tables may show. Results have "seconds_STAGE" of every stage.
 std::span<const Quantity> quantities();
 /// Refuses a name that no result has; `where` says who asked.
 Quantity find_quantity(std::string_view name, std::string_view where);

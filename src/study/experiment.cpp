@@ -239,7 +239,8 @@ Experiment load_experiment(const std::string& id) {
     const std::vector<std::string> ids = experiment_ids();
     std::string all;
     for (const std::string& known : ids) all += (all.empty() ? "" : ", ") + known;
-    fail_usage(fmt::format("unknown experiment '{}'", id), fmt::format("choose from {}", all));
+    fail_usage(fmt::format("unknown experiment '{}'", id),
+               fmt::format("choose from {}, field", all));
 }
 
 }  // namespace pibinn::study

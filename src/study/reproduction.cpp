@@ -11,6 +11,7 @@
 #include "pibinn/error.hpp"
 #include "pibinn/version.hpp"
 #include "study/agreement.hpp"
+#include "study/field_study.hpp"
 #include "study/reproduction_plan.hpp"
 
 namespace pibinn::study {
@@ -21,6 +22,7 @@ namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
 constexpr std::string_view kPublished = "published";
+constexpr const char* kFieldId = "field";
 
 /// A folder of data is tried before hours of training, and how to get it is said.
 void require_data(const ReproductionPlan& plan, const Study& study, ThreadPool& pool) {
@@ -210,11 +212,9 @@ ReproducedTable make_table(const ReproductionRequest& request, const Reproductio
     return table;
 }
 
-void write_results(const ReproductionRequest& request, ReproductionResult& result) {
-    const ReproductionReport& report = result.report;
+void write_reproduction(const ReproductionRequest& request, const ReproductionReport& report) {
     const auto write = [&](const std::string& name, const std::string& text) {
         write_file(request.folder / name, text);
-        result.files.push_back(name);
     };
     for (const char* name : {"tables", "figures"}) make_folder(request.folder / name);
     for (const ReproducedTable& table : report.tables) {
@@ -231,24 +231,16 @@ void write_results(const ReproductionRequest& request, ReproductionResult& resul
     write("reproduction.json", reproduction_json(report).dump(2) + "\n");
 }
 
-ordered_json spread_json(const std::optional<Spread>& value) {
-    if (!value) return {};
-    return {{"mean", value->mean}, {"std", value->deviation}, {"seeds", value->count}};
-}
-
-}  // namespace
-
-ReproductionResult reproduce(const ReproductionRequest& request, const ProgressSink& progress,
-                             ThreadPool& pool) {
+void reproduce_paper(const ReproductionRequest& request, const ProgressSink& progress,
+                     ThreadPool& pool, ReproductionResult& result) {
     Study study(request.folder, request.quick ? "a quick reproduction" : "a reproduction");
     const ReproductionPlan plan(request, study);
     study.require_own_folder();
     require_data(plan, study, pool);
-    ReproductionResult result;
     result.cells = study.size();
     result.finished = study.train(progress, pool);
     result.done = study.finished();
-    if (!result.finished) return result;
+    if (!result.finished) return;
     ReproductionReport& report = result.report;
     report.quick = request.quick;
     report.trainings = study.size();
@@ -264,50 +256,36 @@ ReproductionResult reproduce(const ReproductionRequest& request, const ProgressS
         for (const ExperimentClaim& claim : experiment.claims)
             report.claims.push_back(make_claim(plan, experiment, claim));
     }
-    write_results(request, result);
-    return result;
+    write_reproduction(request, report);
 }
 
-ordered_json reproduction_json(const ReproductionReport& report) {
-    ordered_json tables = ordered_json::array();
-    for (const ReproducedTable& table : report.tables) {
-        ordered_json rows = ordered_json::array();
-        for (const ReproducedRow& row : table.rows) {
-            ordered_json numbers = ordered_json::object();
-            for (std::size_t q = 0; q < row.numbers.size(); ++q) {
-                const ReproducedNumber& number = row.numbers[q];
-                numbers[table.quantities[q].name] = {
-                    {"published",
-                     number.published ? ordered_json(*number.published) : ordered_json()},
-                    {"paper", spread_json(number.paper)},
-                    {"default", spread_json(number.ours)}};
-            }
-            rows.push_back({{"row", row.label},
-                            {"numbers", numbers},
-                            {"paper_verdict", to_string(row.paper)},
-                            {"default_verdict", to_string(row.ours)},
-                            {"note", row.note},
-                            {"folder", row.folder},
-                            {"command", row.command}});
-        }
-        tables.push_back({{"id", table.id}, {"title", table.title}, {"rows", rows}});
-    }
-    ordered_json claims = ordered_json::array();
-    for (const ReproducedClaim& claim : report.claims)
-        claims.push_back({{"id", claim.id},
-                          {"claim", claim.text},
-                          {"verdict", to_string(claim.verdict)},
-                          {"evidence", claim.evidence}});
-    return {{"command", report.command},
-            {"quick", report.quick},
-            {"seeds", report.seeds},
-            {"trainings", report.trainings},
-            {"core_seconds", report.core_seconds},
-            {"machine", report.machine},
-            {"date", report.date},
-            {"version", report.version},
-            {"tables", tables},
-            {"claims", claims}};
+/// The field's benchmark is a study of its own kind, with its own page.
+void reproduce_field(const ReproductionRequest& request, const ProgressSink& progress,
+                     ThreadPool& pool, ReproductionResult& result) {
+    FieldStudy study;
+    study.quick = request.quick;
+    study.seeds = request.seeds;
+    study.folder = request.folder / kFieldId;
+    study.machine = request.machine;
+    study.date = request.date;
+    study.command = request.command;
+    FieldResult field = run_field(study, progress, pool);
+    result.finished = field.finished;
+    result.done += field.done;
+    result.cells += field.cases;
+    if (field.finished) result.field = std::move(field.report);
+}
+
+}  // namespace
+
+ReproductionResult reproduce(const ReproductionRequest& asked, const ProgressSink& progress,
+                             ThreadPool& pool) {
+    ReproductionRequest request = asked;
+    const bool field = std::erase(request.ids, kFieldId) > 0;
+    ReproductionResult result;
+    if (!field || !request.ids.empty()) reproduce_paper(request, progress, pool, result);
+    if (field && result.finished) reproduce_field(request, progress, pool, result);
+    return result;
 }
 
 }  // namespace pibinn::study

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,16 +10,18 @@
 
 #include "pibinn/progress.hpp"
 #include "pibinn/thread_pool.hpp"
+#include "report/field_report.hpp"
 #include "report/reproduction_report.hpp"
 
 namespace pibinn::study {
 
 /// What of the paper to make again.
 struct ReproductionRequest {
-    std::vector<std::string> ids;  ///< of experiments; empty or "all": every one
-    std::size_t seeds = 0;         ///< of each training; 0: 5, or 1 of a quick run
-    bool quick = false;            ///< few signals and epochs: minutes for all
-    std::string images, eeg;       ///< folders of real data; empty: those rows are marked
+    /// Of experiments; empty or "all": every one. "field" is the field's benchmark (run_field).
+    std::vector<std::string> ids;
+    std::size_t seeds = 0;    ///< of each training; 0: 5, or 1 of a quick run
+    bool quick = false;       ///< few signals and epochs: minutes for all
+    std::string images, eeg;  ///< folders of real data; empty: those rows are marked
     std::filesystem::path folder;
     std::string machine, date;
     std::string command;  ///< that makes it again, without its folder
@@ -28,7 +31,7 @@ struct ReproductionResult {
     bool finished = true;             ///< false when the progress sink asked to stop
     std::size_t done = 0, cells = 0;  ///< trainings
     ReproductionReport report;
-    std::vector<std::string> files;  ///< written, beneath the folder
+    std::optional<FieldReport> field;  ///< where it was asked for; its files are in field/
 };
 
 /// Trains every row of the experiments that is not there yet, and writes results.md, report.html,

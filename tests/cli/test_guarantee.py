@@ -17,7 +17,7 @@ def guaranteed(folder, *settings):
 
 
 def test_one_command_ends_in_guaranteed(tmp_path):
-    said = succeed("train", str(ROOT / "experiments" / "guaranteed.toml"), "--out", "run",
+    said = succeed("train", str(ROOT / "experiments" / "configs" / "guaranteed.toml"), "--out", "run",
                    cwd=tmp_path)
     assert "guaranteed: For every signal with nonzeros at entries 12, 31, 58, 77, 95 alone" in said
     text = succeed("certify", "run/model.safetensors", "--attack", "10", "--out", "page",

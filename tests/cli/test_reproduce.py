@@ -129,9 +129,16 @@ def test_an_interrupted_reproduction_goes_on_to_the_same_models(tmp_path):
     assert len(kept[0]) == 5 and kept[0] == kept[1]
 
 
+def test_the_benchmark_of_the_field_can_be_asked_for(tmp_path):
+    result = json.loads(succeed("reproduce", "field", "--quick", "--out", tmp_path / "r", "--json", "-"))
+    assert {"tied", "OMP"} <= {row["method"] for row in result["rows"]}
+    assert (tmp_path / "r" / "field" / "field.html").exists()
+    assert not (tmp_path / "r" / "report.html").exists()
+
+
 def test_unknown_experiments_are_refused_with_the_list(tmp_path):
     line = refuse("reproduce", "tabel1", "--out", "r", cwd=tmp_path)
-    assert "unknown experiment 'tabel1'" in line and ", ".join(IDS) in line
+    assert "unknown experiment 'tabel1'" in line and ", ".join(IDS) + ", field" in line
 
 
 @pytest.mark.parametrize("option, how", [("--images", "BSDS500"), ("--eeg", "EEGdenoiseNet")])
