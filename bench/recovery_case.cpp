@@ -30,7 +30,8 @@ const Operator& measuring_operator(const Model& model, Operator& random) {
 }
 
 void draw(RecoveryCase& c, double density, std::size_t rows, ThreadPool& pool) {
-    c.x = draw_signals(SparsePrior{density, {}}, rows, c.model.op.cols(), kSeed, Purpose::test_signals, pool);
+    c.x = draw_signals(SparsePrior{density, {}}, rows, c.model.op.cols(), kSeed,
+                       Purpose::test_signals, pool);
     Operator random;
     c.y = measuring_operator(c.model, random).apply(c.x, pool);
 }

@@ -41,18 +41,18 @@ void pibinn_free(pibinn_model* model);
 size_t pibinn_measurements(const pibinn_model* model);
 size_t pibinn_entries(const pibinn_model* model);
 
-/* 1 where the numbers of y, or of x, are complex; otherwise 0. A complex number stands in its row as
- * real part and imaginary part, one after the other, as in arrays of `float complex`. A model of
+/* 1 where the numbers of y, or of x, are complex; otherwise 0. A complex number stands in its row
+ * as real part and imaginary part, one after the other, as in arrays of `float complex`. A model of
  * complex signals has complex measurements; one of real signals may have them, too. */
 int pibinn_complex_measurements(const pibinn_model* model);
 int pibinn_complex_entries(const pibinn_model* model);
 
 /* Recovers `rows` signals: y holds rows x measurements floats, row after row, and x has room for
- * rows x entries floats. As `pibinn recover`, it gives signals where the model has a basis, and refuses
- * values that are no numbers. A row's result does not depend on the rows beside it. Every number of
- * x is finite where this returns PIBINN_OK. Measurements over 1e30, and those that overflow in a
- * network that amplifies them, are PIBINN_INPUT_ERROR; the error names the first such row, and what
- * x holds is not specified then. */
+ * rows x entries floats. As `pibinn recover`, it gives signals where the model has a basis, and
+ * refuses values that are no numbers. A row's result does not depend on the rows beside it. Every
+ * number of x is finite where this returns PIBINN_OK. Measurements over 1e30, and those that
+ * overflow in a network that amplifies them, are PIBINN_INPUT_ERROR; the error names the first such
+ * row, and what x holds is not specified then. */
 pibinn_status pibinn_recover(const pibinn_model* model, const float* y, size_t rows, float* x);
 
 /* The same in memory that is there: without an allocation where the model is one-bit or ternary,

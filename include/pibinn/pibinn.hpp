@@ -56,4 +56,5 @@
 #include "pibinn/synthetic_problem.hpp"
 #include "pibinn/thread_pool.hpp"
 #include "pibinn/train.hpp"
+#include "pibinn/user_array.hpp"
 #include "pibinn/version.hpp"

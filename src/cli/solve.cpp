@@ -199,8 +199,9 @@ void run_solve(const Arguments& arguments) {
     require_other_file(options.out,
                        {options.operator_file, options.in, options.train_signals, options.signals});
 
-    const Operator op = load_operator(options.operator_file,
-                                      parse_structure_kind(options.structure), options.repeat);
+    const Operator op =
+        load_operator(options.operator_file, parse_structure_kind(options.structure),
+                      options.repeat, Numbers::real);
     const Batch y = read_rows(options.in, op.rows(), "measurements");
     Batch truth;
     if (!options.signals.empty()) truth = read_rows(options.signals, op.cols(), "signal entries");

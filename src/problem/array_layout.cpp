@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "algebra/complex_links.hpp"
 #include "pibinn/error.hpp"
 
 namespace pibinn {
@@ -56,7 +55,7 @@ Operator real_part(const Operator& op) {
 bool has_imaginary_part(const Operator& op) {
     bool found = false;
     for_each_pair(op.structure(), [&](std::size_t first, std::size_t, float sign) {
-        found = found || (sign < 0 && op.values()[first] != 0);
+        found = found || (sign < 0 && op.values()[first] != 0);  // stands as -Im, too
     });
     return found;
 }
@@ -95,6 +94,8 @@ void require_entries(const UserArray& rows, std::size_t each, const ArrayProblem
                            rows.rows(), rows.entries()),
                arrays.vectors > 1 && rows.entries() % arrays.vectors != 0
                    ? "all vectors of a row have one length: choose another ArrayProblem::vectors"
+               : rows.rows() == expected
+                   ? "the array looks transposed: save array.T, one signal per row"
                    : "every row must fit the operator");
 }
 

@@ -34,19 +34,6 @@ void set_support(const Value& value, SyntheticSpec& spec) {
     }
 }
 
-/// A folder holds A.npy, x.npy and perhaps y.npy; files that are named go before.
-void look_in_folder(const std::string& folder, ProblemConfig& problem) {
-    const std::filesystem::path path = folder;
-    const auto take = [&](std::string& file, const char* name, bool needed) {
-        if (file.empty() && (needed || path_exists(path / name))) file = (path / name).string();
-    };
-    const bool own_signals = !problem.x_file.empty();
-    if (problem.block_files.empty()) take(problem.operator_file, "A.npy", true);
-    take(problem.x_file, "x.npy", true);
-    // The folder's measurements belong to the folder's signals.
-    if (!own_signals) take(problem.y_file, "y.npy", false);
-}
-
 /// Reads [problem]; what is said of its sizes decides what else may be said.
 struct ProblemReader {
     ProblemConfig problem;
@@ -54,6 +41,7 @@ struct ProblemReader {
     bool has_sizes = false;
     bool has_structure = false;
     double ratio = 0;
+    std::optional<Value> pairs;  ///< problem.complex = true
 
     std::vector<ConfigKey> keys();
     void settle();
@@ -67,6 +55,7 @@ std::vector<ConfigKey> ProblemReader::keys() {
                              ProblemKind::signals, ProblemKind::fourier};
     constexpr KeyKinds operators{ProblemKind::synthetic, ProblemKind::arrays, ProblemKind::images,
                                  ProblemKind::signals, ProblemKind::beamspace};
+    constexpr KeyKinds own{ProblemKind::arrays};
     std::vector<ConfigKey> keys{
         {"kind", "\"synthetic\"", "",
          "where signals come from: \"synthetic\" (drawn), \"arrays\" (your own A and x), "
@@ -161,6 +150,18 @@ std::vector<ConfigKey> ProblemReader::keys() {
          {ProblemKind::synthetic, ProblemKind::arrays, ProblemKind::signals}},
         {"y", "", "\"y.npy\"", "array file of their measurements; otherwise the operator measures",
          [&](const Value& v) { problem.y_file = v.path(); }, drawn},
+        {"complex", "", "true",
+         "of .csv files: every two columns are one complex number, real part and imaginary part; "
+         "other formats say it themselves",
+         [&](const Value& v) {
+             problem.text = v.flag() ? Numbers::complex : Numbers::real;
+             if (v.flag()) pairs = v;
+         },
+         own},
+        {"vectors", "", "4",
+         "vectors per row of x, one after the other, which all go through the operator and share "
+         "their support (antennas, channels); 1 by default",
+         [&](const Value& v) { problem.vectors = v.whole(1, kLargestSide); }, own},
         {"path", "", "\"folder\"",
          "a folder that holds A.npy, x.npy and perhaps y.npy, or photos, or recorded segments",
          [&](const Value& v) { problem.real.path = v.path(); }, kOperatorKinds},
@@ -193,6 +194,7 @@ void ProblemReader::settle() {
     if (problem.x_file.empty())
         fail_usage("a problem of arrays needs signals",
                    "set problem.x = \"x.npy\", or problem.path to a folder that holds it");
+    if (pairs) require_text_files(*pairs, problem);
 }
 
 ProblemConfig read_problem(const ConfigDocument& document) {
@@ -352,7 +354,7 @@ ProblemTraits traits_of(const ProblemConfig& problem) {
     traits.given_measurements = arrays && !problem.y_file.empty();
     traits.own_signals = arrays;
     traits.drawn = synthetic || radio;
-    traits.complex = radio;
+    traits.complex = radio || (arrays && problem.vectors > 1);
     traits.disturbed = problem.spec.snr_db ? true
                        : synthetic || arrays || radio
                            ? problem.spec.noise_std > 0

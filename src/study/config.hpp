@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "pibinn/complex_rows.hpp"
 #include "pibinn/network_spec.hpp"
 #include "pibinn/synthetic_problem.hpp"
 #include "study/config_radio.hpp"
@@ -25,6 +26,8 @@ struct ProblemConfig {
     std::vector<std::string> block_files;   ///< instead of one file: the blocks of the diagonal
     std::string x_file;                     ///< of `arrays` and `signals`
     std::string y_file;                     ///< of `arrays`; empty: measured by the operator
+    Numbers text = Numbers::real;           ///< what two columns of a .csv file are
+    std::size_t vectors = 1;                ///< per row of x, of `arrays`
     std::optional<std::size_t> train_rows;  ///< what was not said follows the rows there are
     std::optional<std::size_t> test_rows;
     RealConfig real;    ///< of `images` and `signals`, and the basis of `arrays`
@@ -35,7 +38,7 @@ struct ProblemConfig {
 };
 
 /// What is known of the problem before its signals are read: equal to Problem::traits() of it, but
-/// for what only the numbers of arrays tell (invariance and measurable).
+/// for what only the numbers of arrays tell (invariance and measurable, and that they are complex).
 ProblemTraits traits_of(const ProblemConfig& problem);
 
 struct Config {

@@ -1,7 +1,10 @@
 #include "study/config_operator.hpp"
 
+#include <filesystem>
+
 #include <fmt/format.h>
 
+#include "core/path.hpp"
 #include "pibinn/array.hpp"
 #include "study/config.hpp"
 #include "study/config_document.hpp"
@@ -99,6 +102,27 @@ void set_ones_per_column(const ConfigValue& value, ProblemConfig& problem) {
         value.fail("the operator is not binary-sparse",
                    "set problem.operator = \"binary-sparse\", or remove it");
     problem.spec.ones_per_column = value.whole(1, kLargestSide);
+}
+
+void look_in_folder(const std::string& folder, ProblemConfig& problem) {
+    const std::filesystem::path path = folder;
+    const auto take = [&](std::string& file, const char* name, bool needed) {
+        if (file.empty() && (needed || path_exists(path / name))) file = (path / name).string();
+    };
+    const bool own_signals = !problem.x_file.empty();
+    if (problem.block_files.empty()) take(problem.operator_file, "A.npy", true);
+    take(problem.x_file, "x.npy", true);
+    // The folder's measurements belong to the folder's signals.
+    if (!own_signals) take(problem.y_file, "y.npy", false);
+}
+
+void require_text_files(const ConfigValue& value, const ProblemConfig& problem) {
+    for (const std::string& file : {problem.operator_file, problem.x_file, problem.y_file})
+        if (file.ends_with(".csv")) return;
+    value.fail(
+        "none of the arrays is a .csv file, and other formats say themselves whether numbers are "
+        "complex",
+        "remove it");
 }
 
 }  // namespace pibinn::study

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace pibinn::study {
 
@@ -18,5 +19,10 @@ void set_operator(const ConfigValue& value, bool structure_given, ProblemConfig&
 void set_blocks(const ConfigValue& value, bool sizes_given, ProblemConfig& problem);
 void set_mask_density(const ConfigValue& value, ProblemConfig& problem);
 void set_ones_per_column(const ConfigValue& value, ProblemConfig& problem);
+
+/// A folder holds A.npy, x.npy and perhaps y.npy; files that are named go before.
+void look_in_folder(const std::string& folder, ProblemConfig& problem);
+/// Refuses to say that numbers are complex of files that say it themselves.
+void require_text_files(const ConfigValue& value, const ProblemConfig& problem);
 
 }  // namespace pibinn::study

@@ -15,10 +15,21 @@ namespace {
 
 using Shapes = std::vector<std::pair<std::size_t, std::size_t>>;
 
-UserArray read_matrix(const std::string& file) {
-    UserArray a = read_user_array(file);
+/// How the numbers of a file are read: training takes all digits, solvers work in float32.
+using MatrixReader = UserArray (*)(const std::string& file, Numbers text);
+
+UserArray read_float32(const std::string& file, Numbers text) {
+    UserArray a = read_user_array(file, text);
+    const bool complex = a.complex();
+    UserArray rounded = std::move(a).take_float32();
+    return complex ? std::move(rounded).as_complex() : rounded;
+}
+
+UserArray read_matrix(const std::string& file, Numbers text = Numbers::real,
+                      MatrixReader read = read_user_array) {
+    UserArray a = read(file, text);
     if (a.size() == 0)
-        fail_input(fmt::format("operator '{}' is empty ({} x {})", file, a.rows(), a.cols()),
+        fail_input(fmt::format("operator '{}' is empty ({} x {})", file, a.rows(), a.entries()),
                    "give an m x n matrix");
     const auto zero = [](auto v) { return static_cast<float>(v) == 0; };
     if (a.visit(
@@ -44,6 +55,7 @@ Operator on_structure(const UserArray& a, const Structure& structure) {
 }
 
 Operator all_entries(const UserArray& a) {
+    if (a.complex()) return Operator::from_complex(a);
     return on_structure(a, Structure::dense(a.rows(), a.cols()));
 }
 
@@ -66,7 +78,15 @@ Operator joined(const Structure& structure, std::span<const Operator> blocks) {
     return {structure, std::move(values)};
 }
 
+void require_real_blocks(const UserArray& a, const std::string& file, StructureKind structure) {
+    if (a.complex())
+        fail_usage(fmt::format("operator '{}' holds complex numbers, and the structure is '{}'",
+                               file, to_string(structure)),
+                   "a complex operator is dense or repeated");
+}
+
 Operator blocks_of(const std::string& file, const UserArray& a, const Shapes& shapes) {
+    require_real_blocks(a, file, StructureKind::blocks);
     const Structure s = Structure::blocks(shapes);
     if (s.rows() != a.rows() || s.cols() != a.cols())
         fail_input(
@@ -80,26 +100,29 @@ Operator join_blocks(const std::vector<std::string>& files) {
     Shapes shapes;
     std::vector<Operator> blocks;
     for (const std::string& file : files) {
-        blocks.push_back(all_entries(read_matrix(file)));
+        const UserArray a = read_matrix(file);
+        require_real_blocks(a, file, StructureKind::blocks);
+        blocks.push_back(all_entries(a));
         shapes.emplace_back(blocks.back().rows(), blocks.back().cols());
     }
     return joined(Structure::blocks(shapes), blocks);
 }
 
-}  // namespace
-
-Operator load_operator(const std::string& file, StructureKind structure, std::size_t repeat) {
+Operator read_operator(const std::string& file, StructureKind structure, std::size_t repeat,
+                       Numbers text, MatrixReader read) {
     if (structure == StructureKind::mask)
         if (const auto sparse = read_sparse_array(file))
             return named(file, [&] { return Operator::from_sparse(*sparse); });
-    const UserArray a = read_matrix(file);
+    const UserArray a = read_matrix(file, text, read);
     switch (structure) {
         case StructureKind::dense:
             return all_entries(a);
         case StructureKind::repeated:
+            if (a.complex()) return Operator::from_complex(a, repeat);
             return joined(Structure::repeated(a.rows(), a.cols(), repeat),
                           std::array{all_entries(a)});
         case StructureKind::blocks: {
+            require_real_blocks(a, file, structure);
             if (a.rows() % repeat != 0 || a.cols() % repeat != 0)
                 fail_input(fmt::format("'{}' is {} x {}, which {} equal blocks do not tile", file,
                                        a.rows(), a.cols(), repeat),
@@ -109,8 +132,16 @@ Operator load_operator(const std::string& file, StructureKind structure, std::si
         case StructureKind::mask:
             break;
     }
+    require_real_blocks(a, file, structure);
     return named(file,
                  [&] { return a.visit([](const auto& m) { return Operator::from_sparse(m); }); });
+}
+
+}  // namespace
+
+Operator load_operator(const std::string& file, StructureKind structure, std::size_t repeat,
+                       Numbers text) {
+    return read_operator(file, structure, repeat, text, read_float32);
 }
 
 Operator load_operator(const ProblemConfig& problem) {
@@ -118,7 +149,19 @@ Operator load_operator(const ProblemConfig& problem) {
     const std::string& file = problem.operator_file;
     if (!problem.spec.blocks.empty())
         return blocks_of(file, read_matrix(file), problem.spec.blocks);
-    return load_operator(file, problem.spec.structure, problem.spec.repeat);
+    return read_operator(file, problem.spec.structure, problem.spec.repeat, problem.text,
+                         read_user_array);
+}
+
+Operator load_real_operator(const ProblemConfig& problem) {
+    Operator op = load_operator(problem);
+    if (op.structure().is_complex())
+        fail_input(fmt::format("operator '{}' holds complex numbers, and the signals of a problem "
+                               "of kind {} are real",
+                               problem.operator_file, to_string(problem.kind)),
+                   "set problem.kind = \"arrays\" and give complex signals, or the real part of "
+                   "the operator");
+    return op;
 }
 
 Matrix<float> operator_matrix(const Operator& op) {

@@ -7,6 +7,7 @@
 #include "pibinn/error.hpp"
 #include "pibinn/npy.hpp"
 #include "pibinn/real_problem.hpp"
+#include "problem/array_layout.hpp"
 #include "study/operator_source.hpp"
 #include "study/real_source.hpp"
 #include "train/trainer.hpp"
@@ -15,17 +16,23 @@ namespace pibinn::study {
 
 namespace {
 
+/// Of real vectors; other rows are judged where they are laid out.
+void require_shapes(const ArrayProblem& arrays, const ProblemConfig& source) {
+    if (needs_layout(arrays)) return;
+    require_shape(arrays.x.rows(), arrays.x.cols(), arrays.op.cols(), "signal entries",
+                  source.x_file);
+    if (source.y_file.empty()) return;
+    require_shape(arrays.y.rows(), arrays.y.cols(), arrays.op.rows(), "measurements",
+                  source.y_file);
+}
+
 Problem load_arrays(const ProblemConfig& source, std::uint64_t seed, ThreadPool& pool) {
     ArrayProblem arrays;
     arrays.op = load_operator(source);
-    arrays.x = read_user_array(source.x_file);
-    require_shape(arrays.x.rows(), arrays.x.cols(), arrays.op.cols(), "signal entries",
-                  source.x_file);
-    if (!source.y_file.empty()) {
-        arrays.y = read_user_array(source.y_file);
-        require_shape(arrays.y.rows(), arrays.y.cols(), arrays.op.rows(), "measurements",
-                      source.y_file);
-    }
+    arrays.x = read_user_array(source.x_file, source.text);
+    if (!source.y_file.empty()) arrays.y = read_user_array(source.y_file, source.text);
+    arrays.vectors = source.vectors;
+    require_shapes(arrays, source);
     arrays.train = source.train_rows;
     arrays.test = source.test_rows;
     arrays.noise_std = source.spec.noise_std;
@@ -42,7 +49,7 @@ Problem draw_synthetic(const Config& config, ThreadPool& pool) {
     const ProblemConfig& source = config.problem;
     if (source.operator_file.empty() && source.block_files.empty())
         return make_synthetic(source.spec, config.seed, pool);
-    return make_synthetic(source.spec, load_operator(source), config.seed, pool);
+    return make_synthetic(source.spec, load_real_operator(source), config.seed, pool);
 }
 
 }  // namespace

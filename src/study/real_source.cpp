@@ -26,7 +26,7 @@ SensingSpec sensing_of(const ProblemConfig& problem) {
     // A matrix of one's own looks at pixels and samples; a random one may as well look at
     // coefficients, and keeps its structure and its single bits there.
     sensing.on_signals = problem.real.on_signals.value_or(!problem.operator_file.empty());
-    if (!problem.operator_file.empty()) sensing.given = load_operator(problem);
+    if (!problem.operator_file.empty()) sensing.given = load_real_operator(problem);
     return sensing;
 }
 

@@ -17,7 +17,7 @@ TEST(Activations, EveryActivationIsRegisteredUnderItsName) {
         names.emplace(to_string(activation));
         EXPECT_EQ(parse_activation(to_string(activation)), activation);
     }
-    EXPECT_EQ(names, (std::set<std::string>{"soft", "hard", "relu", "piecewise"}));
+    EXPECT_EQ(names, (std::set<std::string>{"soft", "hard", "relu", "piecewise", "wiener"}));
 }
 
 TEST(Activations, RulesSayHowThresholdsLearnAndWhatTheTheoryKnows) {

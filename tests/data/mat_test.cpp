@@ -49,6 +49,13 @@ TEST_P(EveryMat, IsReadByNameAndColumnByColumn) {
     for (std::size_t i = 0; i < 2; ++i)
         for (std::size_t j = 0; j < 3; ++j) expected(i, j) = static_cast<float>(2 * j + i + 1);
     EXPECT_EQ(read_array((folder / "a.mat").string()), expected);
+    write_mat(folder / "d.mat", version, compression, {"d"}, {0.1, 1 + 1e-12, 1e9 + 0.1, -7}, 2);
+    const UserArray digits = read_user_array((folder / "d.mat").string());
+    EXPECT_TRUE(digits.precise());
+    EXPECT_EQ(digits(0, 0), 0.1);
+    EXPECT_EQ(digits(0, 1), 1e9 + 0.1);
+    EXPECT_EQ(digits(1, 0), 1 + 1e-12);
+    EXPECT_EQ(digits.to_float32(), read_array((folder / "d.mat").string()));
     write_mat(folder / "b.mat", version, compression, {"first", "second"}, {1, 2}, 1);
     const std::string place = (folder / "b.mat").string();
     EXPECT_EQ(read_array(place + ":second").cols(), 2u);

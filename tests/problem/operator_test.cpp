@@ -111,6 +111,30 @@ TEST(Operator, SurvivesTheWayThroughItsDenseMatrix) {
     }
 }
 
+TEST(Operator, OfFloat64IsDividedBeforeItIsRounded) {
+    for (const Structure& s :
+         {Structure::dense(3, 4), Structure::repeated(2, 3, 3), blocks({{1, 2}, {3, 1}})}) {
+        const Matrix<float> rounded = Operator::random(s, OperatorEnsemble::gaussian, 7).to_dense();
+        Matrix<double> a = convert<double>(rounded);
+        for (double& v : a.values()) v *= 1 + 1e-9;
+        const Operator op = Operator::from_dense(a, s);
+        EXPECT_TRUE(op.precise());
+        EXPECT_EQ(op.to_dense(), rounded);
+        Matrix<double> scaled = a;
+        for (double& v : scaled.values()) v *= 3e7;
+        const Operator large = Operator::from_dense(scaled, s);
+        EXPECT_EQ(large.divided(3e7).to_dense(), op.divided(1).to_dense());
+        EXPECT_FALSE(large.divided(3e7).precise());
+        const Operator dense = large.without_structure();
+        EXPECT_EQ(dense.structure().kind(), StructureKind::dense);
+        EXPECT_EQ(dense.divided(3e7).to_dense(), rounded);
+        const Operator mask = Operator::from_sparse(scaled);
+        EXPECT_EQ(mask.structure().kind(), StructureKind::mask);
+        EXPECT_EQ(mask.divided(3e7).to_dense(), rounded);
+        EXPECT_FALSE(Operator::from_dense(rounded, s).precise());
+    }
+}
+
 TEST(Operator, FromDenseNamesTheEntryThatDoesNotFit) {
     Matrix<float> a =
         Operator::random(Structure::repeated(2, 3, 2), OperatorEnsemble::rademacher, 8).to_dense();
