@@ -7,6 +7,7 @@
 
 #include "core/escape.hpp"
 #include "core/file.hpp"
+#include "core/folder.hpp"
 #include "core/path.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/version.hpp"
@@ -132,7 +133,7 @@ bool Study::train(const ProgressSink& listener, ThreadPool& pool) {
         [&](std::size_t at) {
             CellResult started;
             started.configuration = configurations_[numbers[at]];
-            fs::create_directories(left[at].run->folder);
+            make_folder(left[at].run->folder);
             save_cell(cell_file(numbers[at]), started);
             return seed_problem(left[at].run->config, 0, pool);
         },
@@ -146,7 +147,8 @@ bool Study::train(const ProgressSink& listener, ThreadPool& pool) {
             save_cell(cell_file(i), result);
             results_[i] = std::move(result);
             // Nothing goes on from here, and hundreds of cells would fill a disk.
-            fs::remove(run.folder / "checkpoint.safetensors");
+            std::error_code code;
+            fs::remove(run.folder / "checkpoint.safetensors", code);
         },
         progress, pool,
         [&](std::size_t at, const Error& error) {

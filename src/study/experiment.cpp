@@ -22,7 +22,7 @@ struct EmbeddedFile {
 };
 
 constexpr EmbeddedFile kEmbedded[] = {
-#include "generated/experiments.inc"
+#include <generated/experiments.inc>
 };
 
 /// As the paper has them; files that are not named here come after.

@@ -25,7 +25,8 @@ EXPECTED = {
     "basis": ["identity", "dct", "dct2", "matrix"],
     "formula": ["hadamard", "dct", "fourier", "dft", "convolution"],
     "array format": ["npy", "npz", "mat", "csv"],
-    "verb": ["demo", "config", "sample", "init", "train", "compare", "field", "eval", "recover",
+    "verb": ["demo", "config", "sample", "init", "train", "compare", "study",
+             "reproduce", "field", "eval", "recover",
              "recover_image", "solve", "certify", "inspect", "export"],
 }
 
