@@ -20,8 +20,9 @@ namespace {
 
 constexpr const char* kGroup = "Calibration";
 constexpr std::string_view kOwn[] = {"--confidence", "--coverage", "--noise-std", "--snr-db"};
-constexpr std::string_view kShared[] = {"--calibrate", "--measurements", "--seed",  "--attach",
-                                        "--out",       "--json",         "--quiet", "--threads"};
+constexpr std::string_view kShared[] = {"--calibrate", "--measurements", "--complex",
+                                        "--seed",      "--attach",       "--out",
+                                        "--json",      "--quiet",        "--threads"};
 
 bool contains(std::span<const std::string_view> names, std::string_view name) {
     return std::find(names.begin(), names.end(), name) != names.end();
@@ -69,17 +70,19 @@ bool CalibrateOptions::asked(const Arguments& arguments) const {
 }
 
 void CalibrateOptions::run(const std::string& model_file, const std::string& measurements,
-                           std::size_t seed, const std::string& out, bool attach) const {
+                           bool complex, std::size_t seed, const std::string& out,
+                           bool attach) const {
     const Console console(line_->output());
+    const Numbers text = text_numbers(complex, {signals_, measurements});
     Model model = Model::load(model_file);
     if (attach) require_writable(model_file);
     CalibrationOptions options;
     options.confidence = confidence_.value_or(options.confidence);
     options.coverage = coverage_.value_or(options.coverage);
     study::CalibrationInput input;
-    input.signals = read_rows(signals_, model.op.cols(), "signal entries");
+    input.signals = read_rows(signals_, signals_of(model), text);
     if (!measurements.empty())
-        input.measurements = read_rows(measurements, model.op.rows(), "measurements");
+        input.measurements = read_rows(measurements, measurements_of(model), text);
     input.noise_std = noise_std_;
     if (snr_db_) input.snr_db = SnrRange{*snr_db_, *snr_db_};
     input.seed = seed;

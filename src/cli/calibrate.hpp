@@ -15,8 +15,8 @@ public:
     /// Whether a calibration is asked for. Refuses options that belong to the other of the two.
     bool asked(const Arguments& arguments) const;
     /// Calibrates, stores and prints.
-    void run(const std::string& model_file, const std::string& measurements, std::size_t seed,
-             const std::string& out, bool attach) const;
+    void run(const std::string& model_file, const std::string& measurements, bool complex,
+             std::size_t seed, const std::string& out, bool attach) const;
 
 private:
     const CommandLine* line_ = nullptr;

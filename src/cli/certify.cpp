@@ -39,11 +39,11 @@ std::vector<std::uint32_t> parse_support(const std::string& text) {
     return entries;
 }
 
-void read_signals(const Model& model, CertificateInput& input) {
+void read_signals(const Model& model, Numbers text, CertificateInput& input) {
     if (!input.signals_name.empty())
-        input.signals = read_rows(input.signals_name, model.op.cols(), "signal entries");
+        input.signals = read_rows(input.signals_name, signals_of(model), text);
     if (!input.measurements_name.empty())
-        input.measurements = read_rows(input.measurements_name, model.op.rows(), "measurements");
+        input.measurements = read_rows(input.measurements_name, measurements_of(model), text);
 }
 
 /// A number of Theorem 1 as it was given, and where it goes: unless given, its default stays.
@@ -106,6 +106,8 @@ void run_certify(const Arguments& arguments) {
     line.optional("--signals", input.signals_name, "certify the supports of these signals", "FILE");
     line.optional("--measurements", input.measurements_name,
                   "their measurements; without, the operator measures", "FILE");
+    bool complex = false;
+    line.flag("--complex", complex, kComplexHelp);
     line.optional("--support", support,
                   "certify one support: its entries (of a basis: coefficients), from 0 on", "LIST");
     line.optional("--size", input.size, "certify random supports of S entries, and bound all", "S");
@@ -138,7 +140,9 @@ void run_certify(const Arguments& arguments) {
     calibration.add_to(line);
     if (!line.parse(arguments)) return;
     if (calibration.asked(arguments))
-        return calibration.run(model_file, input.measurements_name, input.seed, out, attach);
+        return calibration.run(model_file, input.measurements_name, complex, input.seed, out,
+                               attach);
+    const Numbers text = text_numbers(complex, {input.signals_name, input.measurements_name});
     take(theorem);
     if (support) input.support = parse_support(*support);
     const Console console(line.output());
@@ -146,7 +150,7 @@ void run_certify(const Arguments& arguments) {
     Model model = Model::load(model_file);
     if (attach) require_writable(model_file);
     ThreadPool pool(line.threads());
-    read_signals(model, input);
+    read_signals(model, text, input);
     CertificateReport report;
     report.certificate = certify(model, input, options, pool);
     if (wants_suggestion) report.suggestion = suggest(model, input, options, pool);

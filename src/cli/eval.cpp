@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/arrays.hpp"
 #include "cli/options.hpp"
 #include "cli/row_source.hpp"
 #include "core/numbers.hpp"
@@ -11,7 +12,6 @@
 #include "model/metrics_sum.hpp"
 #include "pibinn/array.hpp"
 #include "pibinn/error.hpp"
-#include "pibinn/npy.hpp"
 #include "pibinn/recoverer.hpp"
 #include "study/evaluation_set.hpp"
 #include "study/timing.hpp"
@@ -41,14 +41,15 @@ struct Evaluation {
 
 /// Reads and judges a chunk of rows at a time, so that files may be larger than memory.
 Evaluation evaluate_rows(const Model& model, const std::string& signals_file,
-                         const std::string& measurements_file, ThreadPool& pool) {
-    ArrayRows signals(signals_file);
-    require_shape(signals.rows(), signals.cols(), model.op.cols(), "signal entries", signals_file);
+                         const std::string& measurements_file, Numbers text, ThreadPool& pool) {
+    const ExpectedRows x_rows = signals_of(model), y_rows = measurements_of(model);
+    ArrayRows signals(signals_file, text);
+    require_rows(signals.rows(), signals.cols(), signals.numbers(), x_rows, signals_file);
     std::optional<ArrayRows> measurements;
     if (!measurements_file.empty()) {
-        measurements.emplace(measurements_file);
-        require_shape(measurements->rows(), measurements->cols(), model.op.rows(), "measurements",
-                      measurements_file);
+        measurements.emplace(measurements_file, text);
+        require_rows(measurements->rows(), measurements->cols(), measurements->numbers(), y_rows,
+                     measurements_file);
         if (measurements->rows() != signals.rows())
             fail_input(fmt::format("{} signals but {} measurements ('{}')", signals.rows(),
                                    measurements->rows(), measurements_file),
@@ -60,8 +61,12 @@ Evaluation evaluate_rows(const Model& model, const std::string& signals_file,
     std::optional<RecoveryTime> time;
     for (std::size_t done = 0; done < signals.rows(); done += chunk) {
         const std::size_t rows = std::min(chunk, signals.rows() - done);
-        const Batch y = measurements ? measurements->read(done, rows) : Batch();
-        const DataSet set = evaluation_set(model, signals.read(done, rows), y, pool);
+        const auto read = [&](ArrayRows& from, const RowLayout& layout) {
+            Batch part = from.read(done, rows);
+            return layout.complex ? split_complex(part, layout.vectors) : part;
+        };
+        const Batch y = measurements ? read(*measurements, y_rows.layout) : Batch();
+        const DataSet set = evaluation_set(model, read(signals, x_rows.layout), y, pool);
         sum.add(set.x, recoverer.coefficients(set.y, pool, nullptr, done));
         if (!time)
             time =
@@ -87,15 +92,18 @@ void run_eval(const Arguments& arguments) {
     line.required("--signals", signals_file,
                   "the true signals, one per row (.npy, .npz, .mat, .csv, FILE:NAME)");
     line.optional("--measurements", measurements_file, "their measurements, one per row", "FILE");
+    bool complex = false;
+    line.flag("--complex", complex, kComplexHelp);
     if (!line.parse(arguments)) return;
     const Console console(line.output());
+    const Numbers text = text_numbers(complex, {signals_file, measurements_file});
 
     const Model model = Model::load(model_file);
     if (model.spec.architecture == Architecture::fcn && measurements_file.empty())
         fail_usage("a fully connected model holds no operator to measure the signals with",
                    "give --measurements y.npy");
     ThreadPool pool(line.threads());
-    const auto [metrics, time] = evaluate_rows(model, signals_file, measurements_file, pool);
+    const auto [metrics, time] = evaluate_rows(model, signals_file, measurements_file, text, pool);
     if (metrics.skipped_zero_signals == metrics.signals)
         fail_input(fmt::format("all {} signals of '{}' are zero", metrics.signals, signals_file),
                    "nmse divides by their norm: give signals that are not zero");

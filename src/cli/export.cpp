@@ -8,6 +8,7 @@
 #include "core/names.hpp"
 #include "model/model_parameters.hpp"
 #include "model/parameters.hpp"
+#include "pibinn/complex_rows.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/model.hpp"
 #include "pibinn/npz.hpp"
@@ -32,8 +33,11 @@ struct Exported {
     std::vector<NpzArray> arrays;
 
     void add(const std::string& name, const Structure& structure, std::span<const float> links) {
-        matrices.push_back(operator_matrix({structure, {links.begin(), links.end()}}));
-        arrays.push_back({name, matrices.back().view()});
+        const Operator op(structure, {links.begin(), links.end()});
+        const bool complex = structure.is_complex();
+        matrices.push_back(complex ? interleaved_matrix(op) : operator_matrix(op));
+        NpzArray& array = arrays.emplace_back(NpzArray{name, matrices.back().view()});
+        if (complex) array.values = complex_view(matrices.back());
     }
     void add(const std::string& name, const std::vector<float>& values) {
         if (!values.empty()) arrays.push_back({name, std::span<const float>(values)});
@@ -66,6 +70,7 @@ void run_export(const Arguments& arguments) {
         "export",
         "Writes a model as an .npz archive: the operator A and the weights W1 .. WK as "
         "float32 matrices (one block of a 'repeated' structure; none where they are tied to A), "
+        "complex64 where operator and signals are complex, "
         "theta, and gain, step, beta, omega and cut where the model has them. A model of signals "
         "in a basis also has basis (a basis "
         "vector per column), mean, deviation and, of pictures, patch (pixels per side): the "

@@ -42,6 +42,19 @@ std::string numbers_text(const Model& model) {
     return text;
 }
 
+/// What a row of signals is, and of measurements, where these are not plain real vectors.
+std::string rows_text(const Model& model) {
+    const RowLayout x = model.domain.signal_rows(), y = model.domain.measurement_rows();
+    if (!y.complex && x.vectors == 1) return "";
+    const auto each = [](const RowLayout& rows, std::size_t numbers) {
+        return fmt::format("{}{}", rows.entries(numbers) / rows.vectors,
+                           rows.complex ? " complex" : "");
+    };
+    return fmt::format("signals: {}{} entries from {} measurements\n",
+                       x.vectors > 1 ? fmt::format("{} vectors per row, each of ", x.vectors) : "",
+                       each(x, model.op.cols()), each(y, model.op.rows()));
+}
+
 std::string domain_text(const SignalDomain& domain) {
     if (domain.plain()) return "";
     std::string text = fmt::format("signals: basis {}", to_string(domain.basis.kind()));
@@ -75,9 +88,10 @@ nlohmann::ordered_json share_json(const Model& model) {
     const Structure& s = model.op.structure();
     const LinkShare share = link_share(model.spec, s);
     return {{"kind", to_string(s.kind())},
+            {"complex", s.is_complex()},
             {"repeat", s.repeat()},
             {"blocks", s.diagonal().size()},
-            {"links_per_layer", s.links()},
+            {"links_per_layer", s.shared_links()},
             {"links", share.links},
             {"dense_weights", share.dense_weights},
             {"bits_per_dense_weight", share.bits_per_dense_weight}};
@@ -99,8 +113,8 @@ void inspect_model(const std::string& file, const std::string& picture, const Co
         write_pattern(panels, picture);
     }
     console.say(fmt::format("{}{}\n{}\n{}{}\n{}{}file: {}\n", model_lines(model), share_text(model),
-                            bits_table(model), numbers_text(model), domain_text(model.domain),
-                            metadata_text(model),
+                            bits_table(model), numbers_text(model),
+                            rows_text(model) + domain_text(model.domain), metadata_text(model),
                             attached_text(attached) + calibration_text(calibration),
                             code ? "a stream" : grouped(bytes) + " bytes"));
     nlohmann::ordered_json certificate;
@@ -115,6 +129,9 @@ void inspect_model(const std::string& file, const std::string& picture, const Co
                     {"architecture", to_string(model.spec.architecture)},
                     {"m", model.op.rows()},
                     {"n", model.op.cols()},
+                    {"complex", model.domain.complex},
+                    {"complex_measurements", model.domain.measurement_rows().complex},
+                    {"vectors", model.domain.vectors},
                     {"scale", model.scale()},
                     {"theta", model.theta},
                     {"basis", to_string(model.domain.basis.kind())},

@@ -11,12 +11,15 @@ std::string model_lines(const Model& model) {
     const Structure& s = model.op.structure();
     const std::string repeat =
         s.kind() == StructureKind::repeated ? fmt::format(" x {}", s.repeat()) : "";
+    // The block of a complex operator has a row and a column for either part.
+    const std::size_t parts = s.is_complex() ? 2 : 1;
     return fmt::format(
-        "{} network of {} {} layers on a {}{} operator of {} x {}\n"
+        "{} network of {} {} layers on a {}{}{} operator of {} x {}\n"
         "{} links, {} activation, {} update, delta {}\n",
         to_string(model.spec.architecture), model.spec.layers, to_string(model.spec.weights),
-        to_string(s.kind()), repeat, s.rows(), s.cols(), grouped(model.links()),
-        to_string(model.spec.activation), to_string(model.spec.update), model.spec.delta);
+        s.is_complex() ? "complex " : "", to_string(s.kind()), repeat, s.rows() / parts,
+        s.cols() / parts, grouped(model.links()), to_string(model.spec.activation),
+        to_string(model.spec.update), model.spec.delta);
 }
 
 std::string bits_table(const Model& model) {

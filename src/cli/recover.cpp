@@ -37,11 +37,11 @@ struct Outcome {
 
 /// Reads, recovers and writes a chunk of rows at a time; of a stream, those that are there.
 Outcome recover_rows(const Model& model, const Recoverer& recoverer, const std::string& in,
-                     const std::string& out, RecoveryCheck* check, Console& console,
+                     Numbers text, const std::string& out, RecoveryCheck* check, Console& console,
                      ThreadPool& pool) {
     const std::size_t chunk = rows_per_chunk(model.op.rows(), model.op.cols());
-    const auto source = open_rows(in, model.op.rows());
-    const auto sink = make_rows(out, source->rows(), model.op.cols());
+    const auto source = open_rows(in, measurements_of(model), text);
+    const auto sink = make_rows(out, source->rows(), model.op.cols(), model.domain.signal_rows());
     std::size_t done = 0;
     double total = 0;
     for (Batch y = source->read(chunk); y.rows() > 0; y = source->read(chunk)) {
@@ -72,17 +72,21 @@ Outcome recover_rows(const Model& model, const Recoverer& recoverer, const std::
 
 /// x1 .. xK of an archive.
 Outcome recover_layers(const Model& model, const Recoverer& recoverer, const std::string& in,
-                       const std::string& out, RecoveryCheck* check, ThreadPool& pool) {
-    const Batch y = read_rows(in, model.op.rows(), "measurements");
+                       Numbers text, const std::string& out, RecoveryCheck* check,
+                       ThreadPool& pool) {
+    const Batch y = read_rows(in, measurements_of(model), text);
     std::vector<Batch> layers;
     Batch last;
     const double batch_us =
         microseconds_once(y.rows(), [&] { last = recoverer.coefficients(y, pool, &layers); });
     if (check != nullptr) check->add(y, last, pool);
     std::vector<NpzArray> arrays;
+    const RowLayout layout = model.domain.signal_rows();
     for (std::size_t k = 0; k < layers.size(); ++k) {
-        layers[k] = recoverer.signals(std::move(layers[k]), pool);
-        arrays.push_back({fmt::format("x{}", k + 1), layers[k].view()});
+        layers[k] = written_rows(recoverer.signals(std::move(layers[k]), pool), layout);
+        NpzArray& array =
+            arrays.emplace_back(NpzArray{fmt::format("x{}", k + 1), layers[k].view()});
+        if (layout.complex) array.values = complex_view(layers[k]);
     }
     write_npz(out, arrays);
     return {y.rows(), layers.size(), batch_us};
@@ -110,6 +114,8 @@ void run_recover(const Arguments& arguments) {
         "measured. A .npy file may be larger than memory. With --layers all the output is an .npz "
         "archive of x1 .. xK, the estimate after every layer. '-' stands for standard input "
         "and output: raw little-endian float32 rows without a header, each answered as it comes. "
+        "A model of complex signals takes and gives complex numbers: complex64 in files, two "
+        "columns per number in .csv, real part and imaginary part in turn in streams. "
         "--check compares what comes back with the calibration or the certificate that the model "
         "carries, and warns of signals that leave its class.",
         "pibinn recover model.safetensors --in y.npy --out x.npy --check\n"
@@ -124,11 +130,13 @@ void run_recover(const Arguments& arguments) {
     line.optional("--kernel", kernel,
                   "instruction set, or one of its kernels; 'pibinn --version' lists them",
                   "auto|NAME");
-    bool wants_check = false;
+    bool wants_check = false, complex = false;
+    line.flag("--complex", complex, kComplexHelp);
     line.flag("--check", wants_check,
               "warn of signals outside the class of the model's calibration or certificate");
     if (!line.parse(arguments)) return;
     const bool all = parse_layers(layers);
+    const Numbers text = text_numbers(complex, {in});
     require_files(in, out, all, line.output().json);
     choose_kernel(kernel);  // refused before anything is read
     OutputOptions output = line.output();
@@ -150,22 +158,26 @@ void run_recover(const Arguments& arguments) {
     std::optional<RecoveryCheck> check;
     if (wants_check) check.emplace(model);
     RecoveryCheck* checked = check ? &*check : nullptr;
-    const Outcome outcome = all ? recover_layers(model, recoverer, in, out, checked, pool)
-                                : recover_rows(model, recoverer, in, out, checked, console, pool);
+    const Outcome outcome =
+        all ? recover_layers(model, recoverer, in, text, out, checked, pool)
+            : recover_rows(model, recoverer, in, text, out, checked, console, pool);
+    const ExpectedRows signals = signals_of(model);
 
     if (model.domain.normalize == Normalize::patch)
         console.note(
             "the model was trained with normalize = \"patch\": every signal comes back without "
             "its own mean, which you must add");
     console.say(
-        fmt::format("{}: {} signals of {} entries{}; batch time {} us per signal over {} "
+        fmt::format("{}: {} signals of {} {}entries{}; batch time {} us per signal over {} "
                     "thread(s)\n",
-                    out == "-" ? "standard output" : out, outcome.signals, model.op.cols(),
+                    out == "-" ? "standard output" : out, outcome.signals, signals.entries(),
+                    signals.layout.complex ? "complex " : "",
                     all ? fmt::format(" after each of {} layers", outcome.layers) : "",
                     rounded(outcome.batch_us), pool.threads()));
     nlohmann::ordered_json result = {{"out", out},
                                      {"signals", outcome.signals},
-                                     {"n", model.op.cols()},
+                                     {"n", signals.entries()},
+                                     {"complex", signals.layout.complex},
                                      {"layers", outcome.layers},
                                      {"kernel", used_kernel},
                                      {"microseconds_per_signal", outcome.batch_us},

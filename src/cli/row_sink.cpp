@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "cli/arrays.hpp"
 #include "cli/console.hpp"
 #include "pibinn/array.hpp"
 #include "pibinn/error.hpp"
@@ -17,8 +18,8 @@ namespace {
 
 class FileSink final : public RowSink {
 public:
-    FileSink(const std::string& out, std::size_t rows, std::size_t cols)
-        : writer_(out, cols, rows > 0 ? std::optional(rows) : std::nullopt) {}
+    FileSink(const std::string& out, std::size_t rows, std::size_t cols, Numbers numbers)
+        : writer_(out, cols, rows > 0 ? std::optional(rows) : std::nullopt, numbers) {}
     void write(ConstBatchView rows) override { writer_.write(rows); }
     void commit() override { writer_.commit(); }
 
@@ -43,6 +44,19 @@ public:
     void commit() override {}
 };
 
+/// Rows that are split inside.
+class InterleavedSink final : public RowSink {
+public:
+    InterleavedSink(std::unique_ptr<RowSink> to, std::size_t vectors)
+        : to_(std::move(to)), vectors_(vectors) {}
+    void write(ConstBatchView rows) override { to_->write(interleave_complex(rows, vectors_)); }
+    void commit() override { to_->commit(); }
+
+private:
+    std::unique_ptr<RowSink> to_;
+    std::size_t vectors_;
+};
+
 /// A .npy file starts with the number of its rows. A device or pipe of another name gets one too.
 void require_patchable(const std::string& out) {
     if (names_array(out) && !array_file(out).ends_with(".npy")) return;
@@ -57,10 +71,17 @@ void require_patchable(const std::string& out) {
 
 }  // namespace
 
-std::unique_ptr<RowSink> make_rows(const std::string& out, std::size_t rows, std::size_t cols) {
-    if (out == "-") return std::make_unique<StandardOutputRows>();
-    if (rows == 0) require_patchable(out);
-    return std::make_unique<FileSink>(out, rows, cols);
+std::unique_ptr<RowSink> make_rows(const std::string& out, std::size_t rows, std::size_t cols,
+                                   const RowLayout& layout) {
+    std::unique_ptr<RowSink> sink;
+    if (out == "-") {
+        sink = std::make_unique<StandardOutputRows>();
+    } else {
+        if (rows == 0) require_patchable(out);
+        sink = std::make_unique<FileSink>(out, rows, cols, numbers_of(layout));
+    }
+    if (!layout.complex) return sink;
+    return std::make_unique<InterleavedSink>(std::move(sink), layout.vectors);
 }
 
 }  // namespace pibinn::cli

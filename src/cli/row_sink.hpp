@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "pibinn/complex_rows.hpp"
 #include "pibinn/matrix.hpp"
 
 namespace pibinn::cli {
@@ -17,7 +18,9 @@ public:
 };
 
 /// An array file of `rows` rows (0: any number), or raw little-endian float32 on standard output
-/// where `out` is "-", with every row written at once.
-std::unique_ptr<RowSink> make_rows(const std::string& out, std::size_t rows, std::size_t cols);
+/// where `out` is "-", with every row written at once. Rows have `cols` numbers, laid out so; of
+/// complex ones real part and imaginary part are written in turn.
+std::unique_ptr<RowSink> make_rows(const std::string& out, std::size_t rows, std::size_t cols,
+                                   const RowLayout& layout);
 
 }  // namespace pibinn::cli

@@ -12,7 +12,6 @@
 #include "core/file.hpp"
 #include "pibinn/array.hpp"
 #include "pibinn/error.hpp"
-#include "pibinn/npy.hpp"
 
 namespace pibinn::cli {
 
@@ -25,8 +24,9 @@ constexpr std::size_t kBufferBytes = 256U << 10U;
 
 class FileSource final : public RowSource {
 public:
-    FileSource(const std::string& place, std::size_t cols) : array_(place) {
-        require_shape(array_.rows(), array_.cols(), cols, "measurements", place);
+    FileSource(const std::string& place, const ExpectedRows& expected, Numbers text)
+        : array_(place, text) {
+        require_rows(array_.rows(), array_.cols(), array_.numbers(), expected, place);
     }
     std::size_t rows() const override { return array_.rows(); }
     Batch read(std::size_t most) override {
@@ -42,8 +42,18 @@ private:
 
 class StandardInputRows final : public RowSource {
 public:
-    explicit StandardInputRows(std::size_t cols)
-        : cols_(cols), buffer_(std::max<std::size_t>(1, kBufferBytes / row_bytes()) * cols) {
+    StandardInputRows(const ExpectedRows& expected, Numbers text)
+        : complex_(expected.layout.complex),
+          cols_(expected.width),
+          buffer_(std::max<std::size_t>(1, kBufferBytes / row_bytes()) * cols_) {
+        if (complex_ != (text == Numbers::complex))
+            fail_usage(
+                fmt::format("the model takes {} complex {}, and raw rows do not say what "
+                            "they are",
+                            complex_ ? fmt::to_string(expected.entries()) : "no", expected.noun),
+                complex_ ? "add --complex: rows are then real part and imaginary part of "
+                           "each in turn"
+                         : "remove --complex");
         if (::isatty(STDIN_FILENO) == 1)
             fail_usage("'--in -' would read raw numbers from the terminal",
                        "pipe the rows in, or name a file");
@@ -88,7 +98,10 @@ private:
 
     void check_end() const {
         const std::string expected =
-            fmt::format("raw rows are {} float32 values, {} bytes each", cols_, row_bytes());
+            complex_
+                ? fmt::format("raw rows are {} complex values of two float32, {} bytes each",
+                              cols_ / 2, row_bytes())
+                : fmt::format("raw rows are {} float32 values, {} bytes each", cols_, row_bytes());
         if (held_ > 0)
             fail_input(
                 fmt::format("standard input is truncated: {} bytes after row {}", held_, done_),
@@ -102,18 +115,36 @@ private:
         for (std::size_t i = 0; i < count * cols_; ++i) {
             if (std::isfinite(buffer_[i])) continue;
             if (i >= cols_) return i / cols_;
-            fail_input(fmt::format("standard input has {} at row {}, column {} (counted from 0)",
-                                   buffer_[i], done_, i),
+            fail_input(fmt::format("standard input has {} at row {}, column {}{} (counted from 0)",
+                                   buffer_[i], done_, complex_ ? i / 2 : i,
+                                   complex_ && i % 2 == 1 ? ", imaginary part" : ""),
                        "replace NaN and infinite values");
         }
         return count;
     }
 
-    std::size_t cols_;
+    bool complex_;
+    std::size_t cols_;  ///< floats of a row
     AlignedBuffer<float> buffer_;
     std::size_t held_ = 0;  ///< bytes
     std::size_t done_ = 0;  ///< rows
     bool ended_ = false;
+};
+
+/// Complex rows, split as they come.
+class SplitSource final : public RowSource {
+public:
+    SplitSource(std::unique_ptr<RowSource> from, std::size_t vectors)
+        : from_(std::move(from)), vectors_(vectors) {}
+    std::size_t rows() const override { return from_->rows(); }
+    Batch read(std::size_t most) override {
+        const Batch rows = from_->read(most);
+        return rows.rows() > 0 ? split_complex(rows, vectors_) : Batch();
+    }
+
+private:
+    std::unique_ptr<RowSource> from_;
+    std::size_t vectors_;
 };
 
 }  // namespace
@@ -123,9 +154,15 @@ std::size_t rows_per_chunk(std::size_t measurements, std::size_t signal_entries)
     return std::max<std::size_t>(1, bytes / (sizeof(float) * (measurements + signal_entries)));
 }
 
-std::unique_ptr<RowSource> open_rows(const std::string& place, std::size_t cols) {
-    if (place == "-") return std::make_unique<StandardInputRows>(cols);
-    return std::make_unique<FileSource>(place, cols);
+std::unique_ptr<RowSource> open_rows(const std::string& place, const ExpectedRows& expected,
+                                     Numbers text) {
+    std::unique_ptr<RowSource> source;
+    if (place == "-")
+        source = std::make_unique<StandardInputRows>(expected, text);
+    else
+        source = std::make_unique<FileSource>(place, expected, text);
+    if (!expected.layout.complex) return source;
+    return std::make_unique<SplitSource>(std::move(source), expected.layout.vectors);
 }
 
 }  // namespace pibinn::cli

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "cli/arrays.hpp"
 #include "pibinn/matrix.hpp"
 
 namespace pibinn::cli {
@@ -19,9 +20,11 @@ public:
 };
 
 /// The rows of an array file, or those of standard input where `place` is "-": raw little-endian
-/// float32, `cols` per row, each returned as soon as it arrives. Rows of another width, no rows at
-/// all and values that are not numbers are input errors.
-std::unique_ptr<RowSource> open_rows(const std::string& place, std::size_t cols);
+/// float32, each row returned as soon as it arrives. Rows that are not as expected, no rows at all
+/// and values that are not numbers are input errors. `text` says what columns of text and numbers
+/// of a stream are; rows come laid out as inside.
+std::unique_ptr<RowSource> open_rows(const std::string& place, const ExpectedRows& expected,
+                                     Numbers text);
 
 /// How many rows of measurements and signals together make a chunk: a file may be larger than
 /// memory, its chunks are not.

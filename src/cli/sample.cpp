@@ -29,8 +29,15 @@ struct Target {
     std::string suffix;
 
     std::string file(const std::string& name) const { return (folder / (name + suffix)).string(); }
-    void write(const std::string& name, ConstBatchView values) const {
-        write_array(file(name), values);
+    void write(const std::string& name, Batch rows, const RowLayout& layout) const {
+        write_rows(file(name), std::move(rows), layout);
+    }
+    /// The matrix as a configuration reads it.
+    void write(const std::string& name, const Operator& op, const SignalDomain& domain) const {
+        if (has_complex_matrix(op.structure(), domain))
+            write_array(file(name), interleaved_matrix(op), Numbers::complex);
+        else
+            write_array(file(name), operator_matrix(op));
     }
 };
 
@@ -56,10 +63,11 @@ void require_own_files(const Target& target, const std::vector<std::string>& inp
 /// Signals in their own unit, and the coefficients that the network sees in files of their own.
 void write_set(const Target& target, const std::string& name, const Problem& problem,
                const DataSet& set, ThreadPool& pool) {
-    target.write("y_" + name, set.y);
-    if (problem.domain.plain()) return target.write("x_" + name, set.x);
-    target.write("x_" + name, problem.domain.to_signals(set.x, pool));
-    target.write("c_" + name, set.x);
+    const RowLayout rows = problem.domain.signal_rows();
+    target.write("y_" + name, set.y, problem.domain.measurement_rows());
+    if (problem.domain.plain()) return target.write("x_" + name, set.x, rows);
+    target.write("x_" + name, problem.domain.to_signals(set.x, pool), rows);
+    target.write("c_" + name, set.x, rows);
 }
 
 }  // namespace
@@ -72,7 +80,8 @@ void run_sample(const Arguments& arguments) {
         "its block. Where signals "
         "have a basis or are normalised, x is in their own unit, as 'eval' and 'recover' have it, "
         "and c_train.npy and c_test.npy are the coefficients c of y = A c; signals of "
-        "normalize = \"patch\" are written without their own mean.",
+        "normalize = \"patch\" are written without their own mean. Complex arrays are complex64, "
+        "or two columns per number in .csv, which is read back with problem.complex = true.",
         "pibinn sample --set problem.density=0.1 --seed 3 --out data");
     ConfigOptions configuration;
     configuration.add_to(line);
@@ -88,20 +97,27 @@ void run_sample(const Arguments& arguments) {
     ThreadPool pool(line.threads());
     const Problem problem = make_problem(config, pool);
     make_folder(folder);
-    target.write("A", operator_matrix(problem.op));
+    target.write("A", problem.op, problem.domain);
     write_set(target, "train", problem, problem.train, pool);
     write_set(target, "test", problem, problem.test, pool);
 
     const Structure& s = problem.op.structure();
+    const RowLayout x_rows = problem.domain.signal_rows();
+    const RowLayout y_rows = problem.domain.measurement_rows();
+    const std::size_t n = x_rows.entries(s.cols()), m = y_rows.entries(s.rows());
     console.note(short_notes(problem));
     console.say(fmt::format(
-        "{}: A{} ({}), {} training and {} test pairs of {} -> {}{}\n", folder, target.suffix,
-        to_string(s.kind()), problem.train.x.rows(), problem.test.x.rows(), s.cols(), s.rows(),
+        "{}: A{} ({}), {} training and {} test pairs of {}{} -> {}{}{}\n", folder, target.suffix,
+        to_string(s.kind()), problem.train.x.rows(), problem.test.x.rows(), n,
+        x_rows.complex ? " complex" : "", m, y_rows.complex ? " complex" : "",
         problem.domain.plain() ? ""
                                : fmt::format("; c_*{} are their coefficients", target.suffix)));
     console.result({{"out", folder},
-                    {"m", s.rows()},
-                    {"n", s.cols()},
+                    {"m", m},
+                    {"n", n},
+                    {"complex", x_rows.complex},
+                    {"complex_measurements", y_rows.complex},
+                    {"vectors", x_rows.vectors},
                     {"structure", to_string(s.kind())},
                     {"repeat", s.repeat()},
                     {"links", s.links()},

@@ -7,6 +7,7 @@
 
 #include "cli/arrays.hpp"
 #include "cli/options.hpp"
+#include "model/network_sites.hpp"
 #include "pibinn/amp.hpp"
 #include "pibinn/array.hpp"
 #include "pibinn/error.hpp"
@@ -15,6 +16,7 @@
 #include "pibinn/metrics.hpp"
 #include "pibinn/omp.hpp"
 #include "pibinn/recoverer.hpp"
+#include "problem/array_layout.hpp"
 #include "study/operator_source.hpp"
 #include "study/stopwatch.hpp"
 
@@ -29,6 +31,7 @@ struct SolveOptions {
     std::optional<double> lambda, relative, tolerance, noise_std, alpha, density, variance;
     std::optional<std::size_t> iterations, sparsity;
     std::string train_signals, signals;
+    bool complex = false;  ///< columns of text are pairs
 
     void add_to(CommandLine& line);
     /// Refuses options that the chosen solver would ignore.
@@ -69,6 +72,7 @@ void SolveOptions::add_to(CommandLine& line) {
                   "omp chooses when to stop, amp its alpha, bg-amp takes density and variance",
                   "FILE");
     line.optional("--signals", signals, "the true signals, to report the error", "FILE");
+    line.flag("--complex", complex, kComplexHelp);
 }
 
 void SolveOptions::require_fitting(CommandLine& line, SolverKind kind) const {
@@ -106,40 +110,68 @@ void SolveOptions::require_fitting(CommandLine& line, SolverKind kind) const {
         fail_usage(fmt::format("--noise-std {} is negative", noise()), "give 0 for no noise");
 }
 
+/// What is solved: an operator on rows as they are inside, and how these are laid out.
+struct SolveTask {
+    Operator op;
+    RowLayout layout;
+    Grouping grouping;  ///< of complex entries, both parts
+    Numbers text = Numbers::real;
+    Batch y;
+
+    ExpectedRows signals() const { return {op.cols(), layout, "signal entries"}; }
+};
+
+/// Signals are complex where their measurements are.
+SolveTask read_task(const SolveOptions& options) {
+    SolveTask task;
+    task.text = text_numbers(options.complex, {options.operator_file, options.in,
+                                               options.train_signals, options.signals});
+    task.op = load_operator(options.operator_file, parse_structure_kind(options.structure),
+                            options.repeat, task.text);
+    ArrayRows y(options.in, task.text);
+    if (task.op.structure().is_complex() || y.numbers() == Numbers::complex) {
+        task.layout = {true, task.op.structure().repeat()};
+        task.op = on_complex_vectors(task.op);
+        task.grouping = grouping_of(Groups::complex, task.op.structure());
+    }
+    task.y = read_rows(y, {task.op.rows(), task.layout, "measurements"}, options.in);
+    return task;
+}
+
 /// Training signals, measured as those to recover were.
-DataSet training_pairs(const SolveOptions& options, const Operator& op, ThreadPool& pool) {
+DataSet training_pairs(const SolveOptions& options, const SolveTask& task, ThreadPool& pool) {
     DataSet pairs;
-    pairs.x = read_rows(options.train_signals, op.cols(), "signal entries");
-    pairs.y = op.apply(pairs.x, pool);
+    pairs.x = read_rows(options.train_signals, task.signals(), task.text);
+    pairs.y = task.op.apply(pairs.x, pool);
     add_noise(pairs.y, options.noise(), 1, Purpose::train_noise, pool);
     return pairs;
 }
 
-LassoOptions lasso_options(const SolveOptions& options, SolverKind kind) {
+LassoOptions lasso_options(const SolveOptions& options, SolverKind kind, const Grouping& grouping) {
     LassoOptions lasso;
     lasso.method = kind == SolverKind::ista ? LassoMethod::ista : LassoMethod::fista;
     lasso.unit = options.lambda ? LambdaUnit::absolute : LambdaUnit::relative;
     lasso.lambda = options.lambda ? *options.lambda : options.relative.value_or(lasso.lambda);
     lasso.max_iterations = options.iterations.value_or(lasso.max_iterations);
     lasso.tolerance = options.tolerance.value_or(lasso.tolerance);
+    lasso.grouping = grouping;
     return lasso;
 }
 
-Solution solve_by_omp(const SolveOptions& options, const Operator& op, const Batch& y,
-                      ThreadPool& pool) {
-    const OmpSolver solver(op, pool);
+Solution solve_by_omp(const SolveOptions& options, const SolveTask& task, ThreadPool& pool) {
+    const OmpSolver solver(task.op, pool, task.grouping);
     OmpOptions omp;
     omp.sparsity = options.sparsity.value_or(omp.sparsity);
     omp.noise_std = options.noise();
     if (!options.train_signals.empty())
-        omp = solver.best_stop(training_pairs(options, op, pool), options.noise(), pool).options;
+        omp = solver.best_stop(training_pairs(options, task, pool), options.noise(), pool).options;
     omp.tolerance = options.tolerance.value_or(omp.tolerance);
-    return solver.solve(y, omp, pool);
+    return solver.solve(task.y, omp, pool);
 }
 
-Solution solve_by_amp(const SolveOptions& options, SolverKind kind, const Operator& op,
-                      const Batch& y, ThreadPool& pool) {
-    const AmpSolver solver(op);
+Solution solve_by_amp(const SolveOptions& options, SolverKind kind, const SolveTask& task,
+                      ThreadPool& pool) {
+    const AmpSolver solver(task.op, task.grouping);
     AmpOptions amp;
     if (kind == SolverKind::bg_amp) {
         amp.shrink = AmpShrink::bernoulli_gaussian;
@@ -151,31 +183,32 @@ Solution solve_by_amp(const SolveOptions& options, SolverKind kind, const Operat
     amp.max_iterations = options.iterations.value_or(amp.max_iterations);
     amp.tolerance = options.tolerance.value_or(amp.tolerance);
     if (!options.train_signals.empty()) {
-        const DataSet pairs = training_pairs(options, op, pool);
-        amp.prior = BernoulliGaussian::of(pairs.x);
+        const DataSet pairs = training_pairs(options, task, pool);
+        amp.prior = BernoulliGaussian::of(pairs.x, task.op.structure(), task.grouping);
         amp = best_amp(solver, pairs, amp, pool).options;
     }
-    return solver.solve(y, amp, pool);
+    return solver.solve(task.y, amp, pool);
 }
 
-LinearEstimator fit_linear(const SolveOptions& options, const Operator& op, ThreadPool& pool) {
+LinearEstimator fit_linear(const SolveOptions& options, const SolveTask& task, ThreadPool& pool) {
     if (options.train_signals.empty())
-        return LinearEstimator::from_prior(op, options.noise(), pool);
-    return LinearEstimator::fit(op.structure(), training_pairs(options, op, pool), {}, pool);
+        return LinearEstimator::from_prior(task.op, options.noise(), pool);
+    return LinearEstimator::fit(task.op.structure(), training_pairs(options, task, pool), {}, pool);
 }
 
-Solution solve(const SolveOptions& options, SolverKind kind, const Operator& op, const Batch& y,
+Solution solve(const SolveOptions& options, SolverKind kind, const SolveTask& task,
                ThreadPool& pool) {
+    const std::size_t rows = task.y.rows();
     switch (kind) {
         case SolverKind::omp:
-            return solve_by_omp(options, op, y, pool);
+            return solve_by_omp(options, task, pool);
         case SolverKind::amp:
         case SolverKind::bg_amp:
-            return solve_by_amp(options, kind, op, y, pool);
+            return solve_by_amp(options, kind, task, pool);
         case SolverKind::linear:
-            return {fit_linear(options, op, pool).recover(y, pool), {y.rows(), y.rows(), 1, 1.0}};
+            return {fit_linear(options, task, pool).recover(task.y, pool), {rows, rows, 1, 1.0}};
         default:
-            return solve_lasso(op, y, lasso_options(options, kind), pool);
+            return solve_lasso(task.op, task.y, lasso_options(options, kind, task.grouping), pool);
     }
 }
 
@@ -186,7 +219,8 @@ void run_solve(const Arguments& arguments) {
         "solve",
         "Recovers signals with one of the solvers you would pick instead of a network: "
         "ISTA, FISTA, orthogonal matching pursuit, approximate message passing with soft "
-        "thresholds or for Bernoulli-Gaussian signals, or the best linear estimator.",
+        "thresholds or for Bernoulli-Gaussian signals, or the best linear estimator. Complex "
+        "measurements give complex signals, whose entries count as groups of their two parts.",
         "pibinn solve --solver omp --operator A.npy --in y.npy --out x.npy");
     SolveOptions options;
     options.add_to(line);
@@ -199,27 +233,26 @@ void run_solve(const Arguments& arguments) {
     require_other_file(options.out,
                        {options.operator_file, options.in, options.train_signals, options.signals});
 
-    const Operator op =
-        load_operator(options.operator_file, parse_structure_kind(options.structure),
-                      options.repeat, Numbers::real);
-    const Batch y = read_rows(options.in, op.rows(), "measurements");
+    const SolveTask task = read_task(options);
+    const std::size_t rows = task.y.rows();
     Batch truth;
-    if (!options.signals.empty()) truth = read_rows(options.signals, op.cols(), "signal entries");
-    if (!options.signals.empty() && truth.rows() != y.rows())
-        fail_input(fmt::format("{} measurements but {} signals ('{}')", y.rows(), truth.rows(),
+    if (!options.signals.empty()) truth = read_rows(options.signals, task.signals(), task.text);
+    if (!options.signals.empty() && truth.rows() != rows)
+        fail_input(fmt::format("{} measurements but {} signals ('{}')", rows, truth.rows(),
                                options.signals),
                    "row i of the measurements must belong to row i of the signals");
     ThreadPool pool(line.threads());
     Solution solution;
     const double microseconds =
-        microseconds_once(y.rows(), [&] { solution = solve(options, kind, op, y, pool); });
+        microseconds_once(rows, [&] { solution = solve(options, kind, task, pool); });
     require_recovered(solution.x);
-    write_array(options.out, solution.x);
+    write_rows(options.out, solution.x, task.layout);
 
     const SolveInfo& info = solution.info;
     nlohmann::ordered_json json{{"out", options.out},
                                 {"solver", options.solver},
                                 {"signals", info.signals},
+                                {"complex", task.layout.complex},
                                 {"converged", info.converged},
                                 {"max_iterations", info.max_iterations},
                                 {"mean_iterations", info.mean_iterations},

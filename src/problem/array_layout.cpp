@@ -62,13 +62,17 @@ bool has_imaginary_part(const Operator& op) {
 
 std::string_view word(bool complex) { return complex ? "complex" : "real"; }
 
+void require_full_block(const Structure& s, std::string_view what) {
+    if (s.kind() != StructureKind::dense && s.kind() != StructureKind::repeated)
+        fail_usage(fmt::format("an operator of structure '{}' and {}", to_string(s.kind()), what),
+                   "give every entry of it as a link: Operator::from_dense");
+}
+
 void require_one_block(const ArrayProblem& arrays) {
     const Structure& s = arrays.op.structure();
     const bool complex = arrays.x.complex() || s.is_complex();
     const std::string what = complex ? "complex signals" : "several vectors per row";
-    if (s.kind() != StructureKind::dense && s.kind() != StructureKind::repeated)
-        fail_usage(fmt::format("an operator of structure '{}' and {}", to_string(s.kind()), what),
-                   "give every entry of it as a link: Operator::from_dense");
+    require_full_block(s, what);
     if (s.repeat() > 1 && s.repeat() != arrays.vectors)
         fail_usage(fmt::format("an operator that is repeated {} times, and {}", s.repeat(), what),
                    fmt::format("give each repetition as a row of its own, or set "
@@ -147,6 +151,11 @@ LaidOutArrays lay_out(const ArrayProblem& given) {
     result.domain.complex = complex;
     result.domain.vectors = given.vectors;
     return result;
+}
+
+Operator on_complex_vectors(const Operator& op) {
+    require_full_block(op.structure(), "complex signals");
+    return op.structure().is_complex() ? op : repeat_block(op, 2 * op.structure().repeat());
 }
 
 }  // namespace pibinn

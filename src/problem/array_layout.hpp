@@ -22,4 +22,8 @@ bool needs_layout(const ArrayProblem& arrays);
 /// either on every vector of a row. Arrays that do not go together are errors.
 LaidOutArrays lay_out(const ArrayProblem& arrays);
 
+/// An operator on complex vectors, split: a real one acts on both parts, a complex one stays as it
+/// is. It is `dense` or `repeated`, once per vector of a row; other structures are a usage error.
+Operator on_complex_vectors(const Operator& op);
+
 }  // namespace pibinn

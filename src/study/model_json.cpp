@@ -14,6 +14,8 @@ ordered_json model_json(const Model& model) {
                          {"structure", to_string(model.op.structure().kind())},
                          {"delta", model.spec.delta},
                          {"links", model.links()}};
+    if (model.domain.complex) json["complex"] = true;
+    if (model.domain.vectors > 1) json["vectors"] = model.domain.vectors;
     if (model.spec.has_gains()) json["pieces"] = model.spec.pieces;
     if (model.spec.groups != Groups::none) json["groups"] = to_string(model.spec.groups);
     if (model.spec.neighbours > 0) json["neighbours"] = model.spec.neighbours;

@@ -171,4 +171,21 @@ Matrix<float> operator_matrix(const Operator& op) {
     return Operator(block, {op.values().begin(), op.values().end()}).to_dense();
 }
 
+bool has_complex_matrix(const Structure& structure, const SignalDomain& domain) {
+    return structure.is_complex() || domain.complex_measurements;
+}
+
+Matrix<float> interleaved_matrix(const Operator& op) {
+    const Matrix<float> block = operator_matrix(op);
+    const std::size_t m = block.rows() / 2;
+    const std::size_t n = op.structure().is_complex() ? block.cols() / 2 : block.cols();
+    Matrix<float> pairs(m, 2 * n);
+    for (std::size_t i = 0; i < m; ++i)
+        for (std::size_t j = 0; j < n; ++j) {
+            pairs(i, 2 * j) = block(i, j);
+            pairs(i, 2 * j + 1) = block(m + i, j);
+        }
+    return pairs;
+}
+
 }  // namespace pibinn::study

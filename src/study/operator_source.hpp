@@ -24,4 +24,10 @@ Operator load_real_operator(const ProblemConfig& problem);
 /// The matrix that load_operator reads back: one repetition of the operator, zeros included.
 Matrix<float> operator_matrix(const Operator& op);
 
+/// Whether load_operator reads a complex matrix for it: of a complex structure, or of real parts
+/// above imaginary parts where real signals have complex measurements.
+bool has_complex_matrix(const Structure& structure, const SignalDomain& domain);
+/// That matrix, two columns per number.
+Matrix<float> interleaved_matrix(const Operator& op);
+
 }  // namespace pibinn::study

@@ -177,7 +177,7 @@ def test_a_damaged_model_is_refused(what, work):
 def test_a_model_of_a_newer_format_says_so(work):
     (work / "new.safetensors").write_bytes(DAMAGE["newer format"](work / MODEL))
     line = refuse("recover", "new.safetensors", "--in", "y.npy", "--out", "out.npy", cwd=work)
-    assert "format '3'" in line and "a newer pibinn wrote it: update this one" in line
+    assert "format '4'" in line and "a newer pibinn wrote it: update this one" in line
 
 
 def test_a_mask_with_a_lying_pattern_is_refused(tmp_path):
