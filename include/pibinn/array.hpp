@@ -24,7 +24,9 @@ Batch read_array(const std::string& place);
 /// 32 bits and more) come as float64, in twice the memory. A value beyond float32 is an error here
 /// too. Complex numbers are read as such; where `text` is complex, every two columns of a .csv file
 /// are one, real part and imaginary part.
-UserArray read_user_array(const std::string& place, Numbers text = Numbers::real);
+UserArray read_user_array(const std::string& place, Numbers text);
+/// The same where complex numbers are an input error.
+UserArray read_real_array(const std::string& place);
 
 /// The same where the file holds a sparse matrix; nothing where it holds an array in full.
 std::optional<SparseMatrix> read_sparse_array(const std::string& place);

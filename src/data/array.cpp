@@ -140,12 +140,22 @@ Batch read_array(const std::string& place) {
     return real_numbers(from.format->read(from.file, from.name, Digits::float32), place);
 }
 
-Batch real_numbers(UserArray array, const std::string& place) {
+void require_real(const UserArray& array, const std::string& place) {
     if (array.complex())
         fail_input(fmt::format("'{}' holds complex numbers, but real ones are wanted here", place),
                    "operator, signals and measurements of a problem of arrays may be complex; "
                    "otherwise give a real array, such as array.real");
+}
+
+Batch real_numbers(UserArray array, const std::string& place) {
+    require_real(array, place);
     return std::move(array).take_float32();
+}
+
+UserArray read_real_array(const std::string& place) {
+    UserArray array = read_user_array(place, Numbers::real);
+    require_real(array, place);
+    return array;
 }
 
 UserArray read_user_array(const std::string& place, Numbers text) {

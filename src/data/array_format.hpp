@@ -71,6 +71,7 @@ std::span<const ArrayFormat* const> array_formats();
 
 /// The numbers of an array where no complex ones are wanted: these are an input error.
 Batch real_numbers(UserArray array, const std::string& place);
+void require_real(const UserArray& array, const std::string& place);
 
 /// A sparse matrix with its zeros.
 inline UserArray full_array(const SparseMatrix& sparse, std::string_view where, Digits digits) {

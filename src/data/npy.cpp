@@ -56,7 +56,7 @@ void decode(const NpyFormat& format, const char* data, std::size_t first_row, Ma
     const auto fail = [&](auto value, std::size_t i, std::size_t j, std::size_t part) {
         const bool finite = std::isfinite(static_cast<double>(value));
         fail_input(fmt::format("'{}' has {} at row {}, column {}{}{}", where, value, first_row + i,
-                               j, part == 1 ? " (imaginary part)" : "",
+                               j, part == 1 ? ", imaginary part" : "",
                                finite ? ": too large for float32" : " (counted from 0)"),
                    finite ? "scale the values down" : "replace NaN and infinite values");
     };

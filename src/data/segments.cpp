@@ -109,7 +109,7 @@ void require_loud(const UserArray& artefacts, const std::string& file) {
 
 void split_artefacts(const SegmentSpec& spec, std::size_t length, std::uint64_t seed,
                      SegmentSet& set) {
-    const UserArray artefacts = read_user_array(spec.artefact);
+    const UserArray artefacts = read_real_array(spec.artefact);
     if (artefacts.rows() < 2 || artefacts.cols() != length)
         fail_input(
             fmt::format("'{}' holds {} artefacts of {} samples, but the segments of '{}' "
@@ -167,7 +167,7 @@ void find_segments(SegmentSpec& spec) {
 }
 
 SegmentSet read_segments(const SegmentSpec& spec, std::uint64_t seed) {
-    const UserArray clean = read_user_array(spec.clean);
+    const UserArray clean = read_real_array(spec.clean);
     const WantedRows wanted = wanted_rows(clean.rows(), spec.train, spec.test);
     const Stream stream(seed, Purpose::split, 2);
     if (spec.split_by_recording && spec.clean_ids.empty())

@@ -77,7 +77,7 @@ TEST_P(EveryComplexFormat, IsRefusedInOneLineWhereRealNumbersAreWanted) {
     if (GetParam() == ".csv") {
         // Columns of text are real until somebody says otherwise.
         EXPECT_EQ(read_array(place()).cols(), 4u);
-        EXPECT_FALSE(read_user_array(place()).complex());
+        EXPECT_FALSE(read_user_array(place(), Numbers::real).complex());
         return;
     }
     const Error error = error_of([&] { read_array(place()); });
@@ -112,7 +112,7 @@ TEST(ComplexNpy, IsReadInEitherPrecisionByteOrderAndMemoryOrder) {
     for (std::size_t i = 0; i < 8; ++i) expected.values()[i] = static_cast<float>(i + 1);
     const auto read = [&](std::string bytes) {
         write_file(place, bytes);
-        const UserArray whole = read_user_array(place);
+        const UserArray whole = read_user_array(place, Numbers::real);
         EXPECT_TRUE(whole.complex());
         EXPECT_EQ(ArrayRows(place).read(1, 1).row(0)[2], 7);
         return whole;
@@ -140,7 +140,7 @@ TEST(ComplexNpy, ThatLiesOrOverflowsIsRefused) {
     const std::array<std::size_t, 2> shape{2, 2};
     const auto refused = [&](const std::string& bytes, const char* says) {
         write_file(place, bytes);
-        for (const Error& error : {error_of([&] { read_user_array(place); }),
+        for (const Error& error : {error_of([&] { read_user_array(place, Numbers::real); }),
                                    error_of([&] { ArrayRows(place).read(0, 2); })}) {
             EXPECT_EQ(error.kind(), ErrorKind::input);
             EXPECT_NE(std::string(error.what()).find(says), std::string::npos) << error.what();
@@ -150,7 +150,7 @@ TEST(ComplexNpy, ThatLiesOrOverflowsIsRefused) {
     refused(head + raw<float>({1, 2, 3, 4}), "says 2 x 2 numbers of 8 bytes, but 16 bytes follow");
     refused(head + raw<float>({1, 2, 3, 4, 5, 6, 7, 8, 9}), "4 bytes after its 2 x 2 numbers");
     refused(head + raw<float>({1, 2, 3, 4, 5, 6, 7, NAN}),
-            "nan at row 1, column 1 (imaginary part) (counted from 0)");
+            "nan at row 1, column 1, imaginary part (counted from 0)");
     refused(make_npy_header("<c16", shape) + raw<double>({1, 2, 1e300, 4, 5, 6, 7, 8}),
             "1e+300 at row 0, column 1: too large for float32");
     for (const char* type : {"<c4", "<c32", "<c", "<c9", "<c86", "<c16x"})
@@ -163,7 +163,7 @@ TEST(ComplexNpz, IsNoMoreThanTheArchiveWarrants) {
     const TestFolder folder;
     const Batch batch = parts(3, 2);
     write_npz(folder / "x.npz", std::array{NpzArray{"a", complex_view(batch)}});
-    const UserArray back = read_user_array((folder / "x.npz:a").string());
+    const UserArray back = read_user_array((folder / "x.npz:a").string(), Numbers::real);
     EXPECT_TRUE(back.complex());
     EXPECT_EQ(back.to_float32(), batch);
     EXPECT_THROW(read_npz(folder / "x.npz"), Error);
@@ -202,7 +202,7 @@ TEST(ComplexMat, IsReadInEveryVersionAndType) {
                                           std::pair{MAT_FT_MAT73, MAT_COMPRESSION_NONE},
                                           std::pair{MAT_FT_MAT73, MAT_COMPRESSION_ZLIB}}) {
         const auto expect = [&, version = version](bool precise) {
-            const UserArray a = read_user_array(place);
+            const UserArray a = read_user_array(place, Numbers::real);
             EXPECT_TRUE(a.complex()) << version;
             EXPECT_EQ(a.precise(), precise) << version;
             EXPECT_EQ(a.to_float32(), expected) << version;
@@ -220,7 +220,7 @@ TEST(ComplexMat, IsReadInEveryVersionAndType) {
         write_complex_mat<double>(place, version, packed, MAT_C_DOUBLE, MAT_T_DOUBLE, {1, 2, 3, 4},
                                   {0, 0, 0, INFINITY});
         EXPECT_NE(message_of([&] {
-                      read_user_array(place);
+                      read_user_array(place, Numbers::real);
                   }).find("inf at row 1, column 1, imaginary part"),
                   std::string::npos);
     }
@@ -242,8 +242,8 @@ TEST(ComplexMat, ThatIsSparseIsRefusedWithAWayOut) {
                           MAT_F_DONT_COPY_DATA | MAT_F_COMPLEX));
         ASSERT_EQ(Mat_VarWrite(file.get(), variable.get(), MAT_COMPRESSION_NONE), 0);
     }
-    for (const Error& error :
-         {error_of([&] { read_user_array(place); }), error_of([&] { read_sparse_array(place); })}) {
+    for (const Error& error : {error_of([&] { read_user_array(place, Numbers::real); }),
+                               error_of([&] { read_sparse_array(place); })}) {
         EXPECT_NE(error.message().find("sparse matrix of complex numbers"), std::string::npos)
             << error.what();
         EXPECT_EQ(error.hint(), "save it in full: A = full(A)");
