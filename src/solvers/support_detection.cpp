@@ -22,7 +22,8 @@ namespace {
 constexpr std::size_t kChannelsPerTask = 64;
 // The Gram of a wider operator takes more than half a gigabyte.
 constexpr std::size_t kMostBeams = 8192;
-constexpr std::array<std::size_t, 12> kWidths{1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24};
+constexpr std::array<std::size_t, 17> kWidths{1,  2,  3,  4,  5,  6,  7,  8, 9,
+                                              10, 11, 12, 13, 14, 16, 20, 24};
 
 }  // namespace
 

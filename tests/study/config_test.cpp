@@ -77,6 +77,11 @@ TEST_F(OwnData, TraitsOfAConfigurationAreThoseOfItsProblem) {
          "problem.noise_std=0"},
         {"problem.kind=signals", set("problem.x", "x.npy")},
         {"problem.kind=signals", set("problem.x", "x.npy"), "problem.noise_std=0.2"},
+        {"problem.kind=beamspace", "problem.train=20", "problem.test=5"},
+        {"problem.kind=beamspace", "problem.train=20", "problem.test=5", "problem.snr_db=3"},
+        {"problem.kind=access", "problem.train=20", "problem.test=5", "problem.antennas=2"},
+        {"problem.kind=fourier", "problem.train=20", "problem.test=5"},
+        {"problem.kind=fourier", "problem.train=20", "problem.test=5", "problem.noise_std=0"},
     };
     ThreadPool pool(1);
     for (const auto& settings : cases) {
