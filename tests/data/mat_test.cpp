@@ -50,7 +50,7 @@ TEST_P(EveryMat, IsReadByNameAndColumnByColumn) {
         for (std::size_t j = 0; j < 3; ++j) expected(i, j) = static_cast<float>(2 * j + i + 1);
     EXPECT_EQ(read_array((folder / "a.mat").string()), expected);
     write_mat(folder / "d.mat", version, compression, {"d"}, {0.1, 1 + 1e-12, 1e9 + 0.1, -7}, 2);
-    const UserArray digits = read_user_array((folder / "d.mat").string());
+    const UserArray digits = read_user_array((folder / "d.mat").string(), Numbers::real);
     EXPECT_TRUE(digits.precise());
     EXPECT_EQ(digits(0, 0), 0.1);
     EXPECT_EQ(digits(0, 1), 1e9 + 0.1);

@@ -11,14 +11,14 @@
 namespace pibinn::study {
 namespace {
 
-Config config_of(std::vector<std::string> settings) {
+Config radio_config(std::vector<std::string> settings) {
     for (const char* size : {"problem.train=200", "problem.test=50"}) settings.push_back(size);
     return read_config(ConfigDocument("", settings));
 }
 
 Problem problem_of(const std::vector<std::string>& settings) {
     ThreadPool pool(1);
-    return make_problem(config_of(settings), pool);
+    return make_problem(radio_config(settings), pool);
 }
 
 const std::vector<std::string> kSmallBeamspace{"problem.kind=beamspace", "problem.antennas=48",
@@ -59,7 +59,7 @@ TEST(Radio, KeysMakeTheProblemTheyName) {
 TEST(Radio, SeedsDrawOperatorsOfTheirOwn) {
     ThreadPool pool(1);
     for (const auto& settings : {kSmallBeamspace, kSmallAccess, kSmallFourier}) {
-        Config config = config_of(settings);
+        Config config = radio_config(settings);
         const Problem first = make_problem(config, pool);
         const Operator frame = problem_without_signals(config, pool).op;
         EXPECT_TRUE(std::ranges::equal(first.op.values(), frame.values()));
@@ -71,7 +71,7 @@ TEST(Radio, SeedsDrawOperatorsOfTheirOwn) {
 TEST(Radio, WhatMakesNoSenseIsRefused) {
     const auto refusal = [](const std::vector<std::string>& settings) -> std::string {
         try {
-            config_of(settings);
+            radio_config(settings);
         } catch (const Error& e) {
             EXPECT_EQ(e.kind(), ErrorKind::usage);
             return std::string(e.message()) + "; " + std::string(e.hint());
@@ -163,12 +163,12 @@ TEST(Radio, ComplexOmpFindsSparseSpectra) {
 }
 
 TEST(Radio, WordsSayWhatIsMeasured) {
-    EXPECT_EQ(radio_words(config_of(kSmallBeamspace).problem),
+    EXPECT_EQ(radio_words(radio_config(kSmallBeamspace).problem),
               "channels of 48 antennas in beamspace, 3 paths with gains of the paper, 24 "
               "measurements");
-    EXPECT_EQ(radio_words(config_of(kSmallAccess).problem),
+    EXPECT_EQ(radio_words(radio_config(kSmallAccess).problem),
               "40 users, 5 % of them active, with 16 QPSK pilots each, 2 antennas");
-    EXPECT_EQ(radio_words(config_of(kSmallFourier).problem),
+    EXPECT_EQ(radio_words(radio_config(kSmallFourier).problem),
               "complex spectra of 32 entries, 2 of them non-zero, through 16 rows of the Fourier "
               "transform");
 }
