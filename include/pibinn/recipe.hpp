@@ -95,6 +95,9 @@ struct Stage {
     /// still to be fitted to the operator at hand. Numbers that someone states are not.
     bool fit_scale = false;
     bool fit_rate = false;
+    /// The scale was fitted, and may be lowered until the network that it starts with does not
+    /// diverge.
+    bool lower_scale = false;
     /// The rate of theta, gain, step, beta, omega and scale relative to that of the weights.
     double scalar_rate = 1;
     double scalar_clip = 0;  ///< largest norm of the gradient of all these together; 0: any

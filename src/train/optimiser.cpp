@@ -17,7 +17,10 @@ double operator_fit(const Operator& op) {
 void fit_recipe(const Operator& op, Recipe& recipe) {
     const double fit = operator_fit(op);
     for (Stage& stage : recipe.stages) {
-        if (stage.fit_scale) stage.scale *= fit;
+        if (stage.fit_scale) {
+            stage.scale *= fit;
+            stage.lower_scale = stage.scale > 0;
+        }
         if (stage.fit_rate) {
             stage.learning_rate *= fit;
             stage.scalar_rate /= fit;

@@ -59,6 +59,10 @@ public:
 private:
     void initialise();
     void begin_stage();
+    /// Lowers the scale of the stage until its network does not diverge on training signals.
+    void lower_scale(const Stage& stage);
+    /// The energy of the error on some training signals, relative to theirs.
+    double starting_error(const Stage& stage);
     /// Whether what follows this stage is the first to see quantised weights.
     bool ends_float_stages(const Stage& stage) const;
     /// How much of a hard threshold this epoch takes off what passes (LayerSettings).
