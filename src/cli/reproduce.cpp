@@ -15,13 +15,15 @@ namespace pibinn::cli {
 
 namespace {
 
-std::string command_of(const ReproductionRequest& request) {
+/// With the folders of this machine, or with words in their place for who reads the results.
+std::string command_of(const ReproductionRequest& request, bool folders) {
     std::string words = "pibinn reproduce";
     for (const std::string& id : request.ids) words += " " + shell_word(id);
     if (request.seeds > 0) words += fmt::format(" --seeds {}", request.seeds);
     if (request.quick) words += " --quick";
-    if (!request.images.empty()) words += " --images " + shell_word(request.images);
-    if (!request.eeg.empty()) words += " --eeg " + shell_word(request.eeg);
+    if (!request.images.empty())
+        words += " --images " + (folders ? shell_word(request.images) : "IMAGES");
+    if (!request.eeg.empty()) words += " --eeg " + (folders ? shell_word(request.eeg) : "EEG");
     return words;
 }
 
@@ -51,17 +53,18 @@ void run_reproduce(const Arguments& arguments) {
     request.folder = out;
     request.machine = machine_text();
     request.date = today();
-    request.command = command_of(request);
+    request.command = command_of(request, false);
     ThreadPool pool(line.threads());
     const Interrupt interrupt;
     const ReproductionResult result = reproduce(request, console.listener(interrupt), pool);
     console.clear_progress();
     if (!result.finished)
-        throw Error(ErrorKind::failed,
-                    fmt::format("stopped after {} of {} trainings, all of them and the checkpoints "
-                                "of the next saved in '{}'",
-                                result.done, result.cells, out),
-                    fmt::format("go on with: {} --out {}", request.command, shell_word(out)));
+        throw Error(
+            ErrorKind::failed,
+            fmt::format("stopped after {} of {} trainings, all of them and the checkpoints "
+                        "of the next saved in '{}'",
+                        result.done, result.cells, out),
+            fmt::format("go on with: {} --out {}", command_of(request, true), shell_word(out)));
     std::string text;
     const bool paper = !result.report.tables.empty();
     if (paper) text += reproduction_text(result.report) + "\n";

@@ -1,5 +1,7 @@
 #include "report/markdown.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace pibinn {
@@ -28,6 +30,26 @@ std::string table_markdown(const Table& table) {
         text += "\n";
     }
     return text;
+}
+
+std::string wrapped(std::string_view text, std::string_view first) {
+    constexpr std::size_t width = 100;
+    std::string result, line(first);
+    std::size_t at = 0;
+    bool empty = true;
+    while (at < text.size()) {
+        const std::size_t end = std::min(text.find(' ', at), text.size());
+        if (!empty && line.size() + 1 + (end - at) > width) {
+            result += line + "\n";
+            line.assign(first.size(), ' ');
+            empty = true;
+        }
+        if (!empty) line += ' ';
+        line += text.substr(at, end - at);
+        empty = false;
+        at = end + 1;
+    }
+    return result + line + "\n";
 }
 
 std::string csv_word(const std::string& word) {

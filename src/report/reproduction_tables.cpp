@@ -42,6 +42,10 @@ std::string verdict_cell(Agreement agreement, const std::optional<double>& diffe
     return text;
 }
 
+std::string quick_words(const ReproductionReport& report) {
+    return report.quick ? "A quick run, whose numbers say nothing of the paper. " : "";
+}
+
 std::string csv_value(const std::optional<double>& value) {
     return value ? fmt::format("{:.8g}", *value) : "";
 }
@@ -172,22 +176,24 @@ Table verdict_table(const ReproductionReport& report) {
 }
 
 std::string reproduced_markdown(const ReproducedTable& table, const ReproductionReport& report) {
-    std::string text = fmt::format("# {}\n\n{}. {}\n\n", table.title, table.source, table.protocol);
+    std::string text = fmt::format("# {}\n\n", table.title);
+    text += wrapped(fmt::format("{}. {}", table.source, table.protocol)) + "\n";
     text += fmt::format("    {}\n\n", table.command);
-    text += fmt::format("{}{} seed(s), {}, version {}, {}.\n\n",
-                        report.quick ? "A quick run, whose numbers say nothing of the paper. " : "",
-                        table.seeds, report.date, report.version, report.machine);
-    text += fmt::format("Numbers are {}; a difference in brackets is to the published one.\n\n",
-                        quantity_titles(table));
+    text += wrapped(fmt::format("{}{} seed(s), {}, version {}, {}.", quick_words(report),
+                                table.seeds, report.date, report.version, report.machine)) +
+            "\n";
+    text += wrapped(fmt::format("Numbers are {}; a difference in brackets is to the published one.",
+                                quantity_titles(table))) +
+            "\n";
     text += table_markdown(reproduced_table(table)) + "\n";
     for (const std::string& paragraph : table.differs)
-        text += fmt::format("**Known to differ.** {}\n\n", paragraph);
+        text += wrapped("**Known to differ.** " + paragraph) + "\n";
     for (const ReproducedFigure& figure : table.figures)
         text += fmt::format("![{}](../figures/{}.svg)\n\n", figure.figure.heading, figure.name);
     if (!table.open.empty()) text += "What the paper leaves open, and what was chosen:\n\n";
-    for (const std::string& sentence : table.open) text += fmt::format("- {}\n", sentence);
+    for (const std::string& sentence : table.open) text += wrapped(sentence, "- ");
     if (!table.stages.empty()) text += "\nEpochs of the stages:\n\n";
-    for (const std::string& stages : table.stages) text += fmt::format("- {}\n", stages);
+    for (const std::string& stages : table.stages) text += wrapped(stages, "- ");
     return text;
 }
 
@@ -207,16 +213,17 @@ std::string reproduced_csv(const ReproducedTable& table) {
 
 std::string summary_markdown(const ReproductionReport& report) {
     std::string text = fmt::format("# The paper, reproduced\n\n    {}\n\n", report.command);
-    text += fmt::format("{}{} trainings, {:.0f} core minutes, {}, version {}, {}.\n\n",
-                        report.quick ? "A quick run, whose numbers say nothing of the paper. " : "",
-                        report.trainings, report.core_seconds / 60, report.date, report.version,
-                        report.machine);
+    text += wrapped(fmt::format("{}{} trainings, {:.0f} core minutes, {}, version {}, {}.",
+                                quick_words(report), report.trainings, report.core_seconds / 60,
+                                report.date, report.version, report.machine)) +
+            "\n";
     text += "## Verdicts\n\n" + table_markdown(verdict_table(report)) + "\n";
-    for (const std::string& rule : verdict_rules()) text += fmt::format("- {}\n", rule);
+    for (const std::string& rule : verdict_rules()) text += wrapped(rule, "- ");
     text += "\n## Claims\n\n" + table_markdown(claims_table(report)) + "\n## Tables\n\n";
     for (const ReproducedTable& table : report.tables)
-        text += fmt::format("- [{}](tables/{}.md) ([csv](tables/{}.csv)): {}. {}\n", table.id,
-                            table.id, table.id, table.title, table.source);
+        text += wrapped(fmt::format("[{0}](tables/{0}.md) ([csv](tables/{0}.csv)): {1}. {2}",
+                                    table.id, table.title, table.source),
+                        "- ");
     return text + "\n[The page](report.html) has all of it with its figures.\n";
 }
 

@@ -1,6 +1,7 @@
 #include "study/reproduction_plan.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -171,7 +172,15 @@ std::string ReproductionPlan::command(const Experiment& experiment,
                                       const ExperimentRow& row) const {
     if (!missing(row).empty()) return {};
     const auto found = cells_.find(trained(experiment, row).key(row.recipes.front()));
-    return found == cells_.end() ? "" : study_.command(found->second.front());
+    if (found == cells_.end()) return {};
+    std::string words = study_.command(found->second.front());
+    // A published command names no folder of this machine.
+    for (const auto& [need, data, word] : {std::tuple{Need::images, &request_.images, "IMAGES"},
+                                           std::tuple{Need::eeg, &request_.eeg, "EEG"}})
+        if (row.need == need)
+            if (const std::size_t at = words.find("problem.path=" + *data); at != std::string::npos)
+                words.replace(at + 13, data->size(), word);
+    return words;
 }
 
 }  // namespace pibinn::study

@@ -85,6 +85,15 @@ TEST(ReproductionReport, MarkdownAndCsvTellTheSameNumbers) {
     EXPECT_TRUE(contains(summary, "tables/table1.md"));
 }
 
+TEST(ReproductionReport, ProseOfMarkdownEndsAtAHundredLetters) {
+    ReproductionReport report = small();
+    report.tables[0].protocol = std::string(60, 'a') + " " + std::string(60, 'b');
+    report.tables[0].open = {std::string(90, 'c') + " " + std::string(90, 'd')};
+    const std::string text = reproduced_markdown(report.tables[0], report);
+    EXPECT_TRUE(contains(text, "\n" + std::string(60, 'b') + "\n")) << text;
+    EXPECT_TRUE(contains(text, "\n- " + std::string(90, 'c') + "\n  " + std::string(90, 'd')));
+}
+
 TEST(ReproductionReport, ThePageHoldsVerdictsClaimsTablesAndFigures) {
     const std::string page = reproduction_page(small());
     for (const char* word : {"met by recipe paper", "Claims in words", "Deeper is better.", "<svg",
