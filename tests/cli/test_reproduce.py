@@ -107,7 +107,8 @@ def test_what_is_finished_is_kept_and_shared_by_experiments(quick, tmp_path):
 
 
 def test_an_interrupted_reproduction_goes_on_to_the_same_models(tmp_path):
-    words = [str(PROGRAM), "reproduce", "delta-soft", "--seeds", "1", "--threads", "1", "--quiet"]
+    words = [str(PROGRAM), "reproduce", "delta-soft", "--quick", "--seeds", "8", "--threads", "1",
+             "--quiet"]
     program = subprocess.Popen([*words, "--out", str(tmp_path / "a")], stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, text=True)
     until = time.monotonic() + 60
@@ -119,14 +120,14 @@ def test_an_interrupted_reproduction_goes_on_to_the_same_models(tmp_path):
     if program.returncode == 0:
         pytest.skip("skipped: it was finished before it was interrupted")
     assert program.returncode == 1
-    assert re.search(r"stopped after [1-4] of 5 trainings.*; go on with: pibinn reproduce "
-                     r"delta-soft --seeds 1 --out ", said)
+    assert re.search(r"stopped after \d+ of 40 trainings.*; go on with: pibinn reproduce "
+                     r"delta-soft --seeds 8 --quick --out ", said)
     assert not (tmp_path / "a" / "report.html").exists()
     assert run(*words[1:], "--out", tmp_path / "a").returncode == 0
     assert run(*words[1:], "--out", tmp_path / "b").returncode == 0
     kept = [{name: content for name, content in contents(tmp_path / x).items()
              if name.endswith("model.safetensors")} for x in "ab"]
-    assert len(kept[0]) == 5 and kept[0] == kept[1]
+    assert len(kept[0]) == 40 and kept[0] == kept[1]
 
 
 def test_the_benchmark_of_the_field_can_be_asked_for(tmp_path):
