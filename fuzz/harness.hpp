@@ -84,8 +84,11 @@ inline void require_finite(const UserArray& values) { require_finite(values.to_f
 inline UserArray read_both_ways(const ArrayFormat& format, const std::string& path) {
     UserArray all = format.read(path, "", Digits::all);
     require_finite(all);
-    require(format.read(path, "", Digits::float32) == UserArray(all.to_float32()),
-            "float64 rounds to the float32 that is read");
+    const UserArray rounded = format.read(path, "", Digits::float32);
+    require(rounded.to_float32() == all.to_float32(), "float64 rounds to the float32 that is read");
+    require(rounded.complex() == all.complex(), "numbers are complex in either precision");
+    require(all.cols() == (all.complex() ? 2 : 1) * all.entries(),
+            "two columns per complex number");
     return all;
 }
 

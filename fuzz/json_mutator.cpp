@@ -12,11 +12,16 @@ namespace {
 using nlohmann::json;
 
 // Words of model files and checkpoints, so that one kind becomes another.
-constexpr std::array<std::string_view, 25> kWords{
-    "dense",   "repeated",      "blocks",          "mask",    "unrolled",    "fcn",      "soft",
-    "hard",    "relu",          "piecewise",       "plain",   "accelerated", "fixed",    "residual",
-    "one-bit", "one-bit-layer", "one-bit-channel", "ternary", "float",       "identity", "dct",
-    "dct2",    "matrix",        "patch",           "zscore"};
+constexpr std::array<std::string_view, 31> kWords{
+    "dense",  "repeated", "blocks",  "mask",          "unrolled",        "fcn",
+    "soft",   "hard",     "relu",    "piecewise",     "plain",           "accelerated",
+    "fixed",  "residual", "one-bit", "one-bit-layer", "one-bit-channel", "ternary",
+    "float",  "identity", "dct",     "dct2",          "matrix",          "patch",
+    "zscore", "complex",  "rows",    "none",          "wiener",          "tied",
+    "dft"};
+// Fields that a file may have or not.
+constexpr std::array<std::string_view, 7> kFields{
+    "complex", "complex_measurements", "vectors", "groups", "neighbours", "grid", "repeat"};
 
 json some_value(Dice& dice) {
     switch (dice.below(10)) {
@@ -66,6 +71,11 @@ void change(json& root, Dice& dice) {
                                 : std::next(root.begin(),
                                             static_cast<std::ptrdiff_t>(dice.below(root.size())))
                                       .key());
+    } else if (root.is_object() && dice.one_in(8)) {
+        root[dice.of(std::span<const std::string_view>(kFields))] =
+            dice.one_in(2)   ? json(dice.below(4))
+            : dice.one_in(2) ? json(true)
+                             : some_value(dice);
     } else {
         node = some_value(dice);
     }

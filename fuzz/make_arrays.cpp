@@ -44,6 +44,12 @@ void make_npy(const std::filesystem::path& f) {
     write_file(place(f, "corpus/npy/f2"), npy<std::uint16_t>("<f2", {2, 1}, {0x3c00, 0x1}));
     write_file(place(f, "corpus/npy/bool"), npy<std::uint8_t>("|b1", {4}, {1, 0, 1, 1}));
     write_file(place(f, "corpus/npy/empty"), npy<float>("<f4", {0, 3}, {}));
+    write_file(place(f, "corpus/npy/c8"), npy("<c8", {1, 3}, kSix));
+    write_file(place(f, "corpus/npy/c16"), npy<double>("<c16", {2, 1}, {0.1, -7, 1e-300, 4}));
+    write_file(place(f, "corpus/npy/c16-big"), npy<std::uint64_t>(">c16", {1}, {0xf03f, 0}));
+    std::string turned = npy("<c8", {3, 1}, kSix);
+    turned.replace(turned.find("False,"), 6, "True, ");
+    write_file(place(f, "corpus/npy/c8-fortran"), turned);
     std::string fortran = npy("<f4", {3, 2}, kSix);
     fortran.replace(fortran.find("False,"), 6, "True, ");
     write_file(place(f, "corpus/npy/fortran"), fortran);
@@ -53,6 +59,10 @@ void make_npz(const std::filesystem::path& f) {
     const std::string array = npy("<f4", {2, 3}, kSix);
     write_file(place(f, "corpus/npz/stored"), pack_zip({{"x.npy", array, false}}));
     write_file(place(f, "corpus/npz/deflated"), pack_zip({{"x.npy", array, true}}));
+    const std::string precise = npy<double>("<c16", {1, 2}, {0.1, -2, 3.5, 0});
+    write_file(place(f, "corpus/npz/complex"), pack_zip({{"x.npy", precise, true}}));
+    write_file(place(f, "corpus/npz/complex-single"),
+               pack_zip({{"x.npy", npy("<c8", {3, 1}, kSix), false}}));
     std::vector<ZipMember> members = sparse_members();
     write_file(place(f, "corpus/npz/csr"), pack_zip(members));
     members[2].content.replace(members[2].content.size() - 3, 3, "csc");
@@ -73,6 +83,7 @@ void make_csv(const std::filesystem::path& f) {
                "\xef\xbb\xbf"
                "a;b\r\n1;2\r\n# note\r\n\r\n3;4\r\n");
     write_file(place(f, "corpus/csv/spaces"), "  1 2\t3\n+4 5 6");
+    write_file(place(f, "corpus/csv/complex"), "re1,im1,re2,im2\n0.1,-2,3,4e-7\n5,6,-0,8\n");
 }
 
 using Matrix = std::unique_ptr<matvar_t, decltype(&Mat_VarFree)>;
@@ -91,6 +102,17 @@ Matrix full() {
     return {Mat_VarCreate("x", MAT_C_DOUBLE, MAT_T_DOUBLE, 2, sides.data(), numbers.data(), 0),
             &Mat_VarFree};
 }
+
+template <class T>
+Matrix full_complex(matio_classes kind, matio_types type) {
+    static std::array<std::size_t, 2> sides{2, 1};
+    static std::array<T, 2> real{1, -2}, imaginary{3, 4};
+    static mat_complex_split_t both{real.data(), imaginary.data()};
+    return {Mat_VarCreate("x", kind, type, 2, sides.data(), &both, MAT_F_COMPLEX), &Mat_VarFree};
+}
+
+Matrix complex_double() { return full_complex<double>(MAT_C_DOUBLE, MAT_T_DOUBLE); }
+Matrix complex_single() { return full_complex<float>(MAT_C_SINGLE, MAT_T_SINGLE); }
 
 /// A compressed matrix whose list of row indices says that it has 4 GB.
 std::string large_sparse(const std::string& file) {
@@ -119,11 +141,15 @@ void make_mat(const std::filesystem::path& f) {
     write_mat(place(f, "corpus/mat/packed"), MAT_FT_MAT5, packed, full());
     write_mat(place(f, "corpus/mat/sparse"), MAT_FT_MAT5, plain, sparse());
     write_mat(place(f, "corpus/mat/sparse-packed"), MAT_FT_MAT5, packed, sparse());
+    write_mat(place(f, "corpus/mat/complex"), MAT_FT_MAT5, plain, complex_double());
+    write_mat(place(f, "corpus/mat/complex-packed"), MAT_FT_MAT5, packed, complex_single());
     write_file(place(f, "findings/mat/large-sparse"),
                large_sparse(read_file(f / "corpus/mat/sparse")));
     write_mat(place(f, "corpus/mat73/full"), MAT_FT_MAT73, plain, full());
     write_mat(place(f, "corpus/mat73/packed"), MAT_FT_MAT73, packed, full());
     write_mat(place(f, "corpus/mat73/sparse"), MAT_FT_MAT73, plain, sparse());
+    write_mat(place(f, "corpus/mat73/complex"), MAT_FT_MAT73, plain, complex_double());
+    write_mat(place(f, "corpus/mat73/complex-packed"), MAT_FT_MAT73, packed, complex_single());
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include <complex>
 #include <functional>
 #include <vector>
 
@@ -27,6 +28,26 @@ NetworkSpec network(WeightKind weights, Activation activation = Activation::soft
 Model small_model(const NetworkSpec& spec, const Structure& structure,
                   OperatorEnsemble ensemble = OperatorEnsemble::gaussian) {
     return untrained_model(spec, Operator::random(structure, ensemble, 1), 0.1);
+}
+
+/// A complex matrix: entries of all directions, or +-c +-jc.
+Operator complex_operator(bool signs, std::size_t repeat = 1) {
+    pibinn::Matrix<std::complex<float>> a(2, 3);
+    for (std::size_t l = 0; l < a.size(); ++l) {
+        const float re = l % 2 == 0 ? 0.5F : -0.5F, im = l % 3 == 0 ? 0.5F : -0.5F;
+        const float size = signs ? 1 : static_cast<float>(l + 1);
+        a.values()[l] = {re, im * size};
+    }
+    return Operator::from_complex(a, repeat);
+}
+
+/// Of complex signals, with groups.
+Model complex_model(NetworkSpec spec, const Operator& op, Groups groups) {
+    spec.groups = groups;
+    Model model = untrained_model(spec, op, 0.1);
+    model.domain.complex = true;
+    model.domain.vectors = op.structure().repeat();
+    return model;
 }
 
 /// A saved model with a change to its metadata, and without checks of any kind.
@@ -134,6 +155,35 @@ void make_models(const std::filesystem::path& f) {
     psi(0, 1) = psi(1, 0) = 1;
     turned.domain.basis = Basis::from_matrix(psi, "psi");
     save("basis", turned);
+    // What format 3 adds: complex numbers, groups, neighbours, variances.
+    save("complex",
+         complex_model(network(WeightKind::one_bit), complex_operator(false), Groups::complex));
+    save("complex-float",
+         complex_model(network(WeightKind::real), complex_operator(false), Groups::none));
+    save("qpsk", complex_model(network(WeightKind::tied, Activation::piecewise),
+                               complex_operator(true), Groups::complex));
+    save("complex-rows", complex_model(network(WeightKind::one_bit_channel),
+                                       complex_operator(true, 2), Groups::rows));
+    NetworkSpec near = network(WeightKind::ternary);
+    near.neighbours = 1;
+    save("neighbours", complex_model(near, complex_operator(false), Groups::complex));
+    Model pairs = small_model(network(WeightKind::one_bit), Structure::repeated(2, 3, 2));
+    pairs.spec.groups = Groups::complex;
+    pairs.domain.complex = true;
+    save("complex-pairs", pairs);
+    Model real = small_model(network(WeightKind::one_bit), Structure::dense(4, 5));
+    real.domain.complex_measurements = true;
+    save("complex-measurements", real);
+    NetworkSpec wiener = network(WeightKind::one_bit, Activation::wiener);
+    wiener.neighbours = 1;
+    save("wiener", small_model(wiener, dense));
+    wiener.grid = 2;
+    wiener.weights = WeightKind::real;
+    save("wiener-grid", small_model(wiener, Structure::dense(3, 4)));
+    OperatorFormula spectrum{FormulaKind::dft, {{.rows = {0, 2, 3, 5}}}};
+    save("dft", complex_model(network(WeightKind::tied),
+                              Operator::from_formula(Structure::complex(2, 3), std::move(spectrum)),
+                              Groups::complex));
     make_findings(f);
 }
 

@@ -9,7 +9,10 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     return fuzz::survive([&] {
         const std::string path = fuzz::as_file(data, size);
         const auto rows = fuzz::array_format(".npy").open(path);
-        const Batch whole = fuzz::read_both_ways(fuzz::array_format(".npy"), path).to_float32();
+        const UserArray array = fuzz::read_both_ways(fuzz::array_format(".npy"), path);
+        fuzz::require(array.complex() == (rows->numbers() == Numbers::complex),
+                      "both readers see one kind of numbers");
+        const Batch whole = array.to_float32();
         fuzz::require(whole.rows() == rows->rows() && whole.cols() == rows->cols(),
                       "both readers see one shape");
         fuzz::require(whole.size() <= size, "no more numbers than bytes");

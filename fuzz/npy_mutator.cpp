@@ -20,8 +20,8 @@ std::string new_header(std::string& data, Dice& dice) {
     const std::string order = dice.of<const char*>({"<", ">", "=", "|", ""});
     const std::string type =
         dice.of<const char*>({"f4", "f8", "f2", "i1", "i2", "i4", "i8", "u1",  "u2", "u4",    "u8",
-                              "b1", "?",  "U3", "S8", "c8", "O",  "f1", "f16", "V4", "M8[ns]"});
-    std::uint64_t bytes = static_cast<std::uint64_t>(type.back() - '0');
+                              "b1", "?",  "U3", "S8", "c8", "O",  "f1", "c16", "V4", "M8[ns]"});
+    std::uint64_t bytes = type == "c16" ? 16 : static_cast<std::uint64_t>(type.back() - '0');
     std::string shape;
     for (std::size_t left = dice.below(4); left > 0; --left) {
         const std::uint64_t length = dice.size();

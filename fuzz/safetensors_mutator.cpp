@@ -111,7 +111,8 @@ void change_parts(File& file, Dice& dice) {
         case 0:
             part.name = dice.of<const char*>(
                 {"weights", "scales", "theta", "beta", "omega", "operator", "operator.bits",
-                 "operator.scale", "structure.offsets", "structure.rows", "basis", "best"});
+                 "operator.scale", "structure.offsets", "structure.rows", "basis", "best", "gain",
+                 "step", "local", "prior", "cut", "operator.ones", "operator.rows"});
             break;
         case 1:
             part.facts["dtype"] = dice.of<const char*>({"F32", "U8", "F64", "U32", "I64", "F16"});

@@ -64,9 +64,9 @@ private:
 };
 
 /// Refuses measurements that hold NaN, infinite or larger values, naming the first; rows count from
-/// `first_row`.
-void require_numbers(ConstBatchView y, std::size_t first_row = 0);
+/// `first_row`. A complex number of split rows is named by its own column.
+void require_numbers(ConstBatchView y, std::size_t first_row = 0, const RowLayout& layout = {});
 /// Refuses recovered rows that hold NaN or infinite values, in the same way.
-void require_recovered(ConstBatchView x, std::size_t first_row = 0);
+void require_recovered(ConstBatchView x, std::size_t first_row = 0, const RowLayout& layout = {});
 
 }  // namespace pibinn

@@ -41,24 +41,34 @@ std::optional<Flaw> first_flaw(ConstBatchView rows, float most) {
     return std::nullopt;
 }
 
+/// The column of a number of split rows as its owner counts it.
+std::string place(std::size_t column, std::size_t columns, const RowLayout& layout) {
+    if (!layout.complex) return fmt::to_string(column);
+    const std::size_t n = columns / layout.vectors / 2;  // entries of one vector
+    const std::size_t within = column % (2 * n);
+    return fmt::format("{}{}", column / (2 * n) * n + within % n,
+                       within < n ? "" : ", imaginary part");
+}
+
 }  // namespace
 
-void require_numbers(ConstBatchView y, std::size_t first_row) {
+void require_numbers(ConstBatchView y, std::size_t first_row, const RowLayout& layout) {
     const auto flaw = first_flaw(y, kLargestMeasurement);
     if (!flaw) return;
     const bool finite = std::isfinite(flaw->value);
     fail_input(fmt::format("y has {} at row {}, column {} (counted from 0){}", flaw->value,
-                           first_row + flaw->row, flaw->column,
+                           first_row + flaw->row, place(flaw->column, y.cols, layout),
                            finite ? fmt::format(", over {}", kLargestMeasurement) : ""),
                finite ? "float32 would overflow on the way: give measurements in a larger unit"
                       : "replace NaN and infinite values");
 }
 
-void require_recovered(ConstBatchView x, std::size_t first_row) {
+void require_recovered(ConstBatchView x, std::size_t first_row, const RowLayout& layout) {
     if (const auto flaw = first_flaw(x, std::numeric_limits<float>::max()))
-        fail_input(fmt::format("row {} is recovered as {} at entry {} (counted from 0)",
-                               first_row + flaw->row, flaw->value, flaw->column),
-                   "float32 overflows on the way: the measurements or the weights are too large");
+        fail_input(
+            fmt::format("row {} is recovered as {} at entry {} (counted from 0)",
+                        first_row + flaw->row, flaw->value, place(flaw->column, x.cols, layout)),
+            "float32 overflows on the way: the measurements or the weights are too large");
 }
 
 Recoverer::Recoverer(Model model, std::string_view kernel)
@@ -98,19 +108,20 @@ Matrix<std::complex<float>> Recoverer::complex_signals(MatrixView<const std::com
 
 Batch Recoverer::coefficients(ConstBatchView y, ThreadPool& pool, std::vector<Batch>* every_layer,
                               std::size_t first_row) const {
-    require_numbers(y, first_row);
+    const RowLayout layout = domain_.signal_rows();
+    require_numbers(y, first_row, domain_.measurement_rows());
     Batch x = packed_ ? packed_->recover_coefficients(y, pool, every_layer)
                       : floats_->recover_coefficients(y, pool, every_layer);
-    require_recovered(x, first_row);
+    require_recovered(x, first_row, layout);
     if (every_layer != nullptr)
-        for (const Batch& layer : *every_layer) require_recovered(layer, first_row);
+        for (const Batch& layer : *every_layer) require_recovered(layer, first_row, layout);
     return x;
 }
 
 Batch Recoverer::signals(Batch coefficients, ThreadPool& pool, std::size_t first_row) const {
     if (domain_.plain()) return coefficients;
     Batch signals = domain_.to_signals(coefficients, pool);
-    require_recovered(signals, first_row);
+    require_recovered(signals, first_row, domain_.signal_rows());
     return signals;
 }
 

@@ -3,11 +3,13 @@
 #include "algebra/complex_links.hpp"
 #include "core/file.hpp"
 #include "data/claims.hpp"
+#include "data/json_fields.hpp"
 #include "data/safetensors.hpp"
 #include "model/domain_json.hpp"
 #include "model/link_codes.hpp"
 #include "model/model_parameters.hpp"
 #include "model/model_tensors.hpp"
+#include "model/network_sites.hpp"
 #include "model/operator_file.hpp"
 #include "model/spec_json.hpp"
 #include "model/storable.hpp"
@@ -148,6 +150,7 @@ Model Model::load(const std::filesystem::path& path) {
     model.spec = spec_from_json(network, network_where);
     const Structure s = load_structure(file, content.size());
     check_claims(file.where, model.spec, s, has_formula(file), content.size());
+    JsonFields(network, network_where).checked([&] { sites_of(model.spec, s); });
     model.op = model.spec.architecture == Architecture::unrolled
                    ? load_operator(file, s)
                    : Operator(s, AlignedBuffer<float>(s.links()));

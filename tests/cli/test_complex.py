@@ -133,6 +133,26 @@ def test_a_stream_with_a_nan_names_its_part(work):
     assert b"nan at row 2, column 4, imaginary part" in result.stderr
 
 
+@pytest.mark.parametrize("weights", ["one-bit", "tied", "float"])
+@pytest.mark.parametrize("groups", ["complex", "none"])
+def test_measurements_that_would_overflow_are_refused_by_their_own_column(weights, groups, work):
+    settings = [s for s in PLAIN if "weights" not in s and "groups" not in s]
+    succeed("init", *sets(*settings, f"model.weights={weights}", f"model.groups={groups}"), "--out",
+            "w.safetensors", cwd=work)
+    for value, place in ((1e38, "row 2, column 4 (counted"), (1e38j, "row 2, column 4, imaginary part")):
+        y = load(work / "y.npy").astype("<c8")
+        y[2, 4] = value
+        np.save(work / "large.npy", y)
+        for options in (["--out", "o.npy"], ["--layers", "all", "--out", "o.npz"]):
+            line = refuse("recover", "w.safetensors", "--in", "large.npy", *options, cwd=work)
+            assert "y has 1e+38 at " + place in line and "over 1e+30" in line
+        result = subprocess.run([str(PROGRAM), "recover", "w.safetensors", "--in", "-", "--out", "-",
+                                 "--complex"], input=y.tobytes(), capture_output=True, cwd=work, timeout=60)
+        assert result.returncode == 2 and place in result.stderr.decode()
+        assert np.isfinite(np.frombuffer(result.stdout, "<f4")).all() and len(result.stdout) == 2 * 8 * N
+    assert not list(work.glob("o.np*"))
+
+
 def test_numbers_of_the_other_kind_are_refused(work):
     np.save(work / "real.npy", load(work / "y.npy").real)
     np.save(work / "wide.npy", np.ones((3, M + 1), complex))

@@ -225,6 +225,34 @@ TEST_F(ComplexModel, ThatLiesIsRefused) {
     EXPECT_TRUE(contains(e.message(), "do not fit a file of")) << e.what();
 }
 
+TEST_F(ComplexModel, WhoseGroupsOrNeighboursDoNotFitIsRefused) {
+    const Operator real = Operator::random(Structure::dense(4, 6), OperatorEnsemble::gaussian, 3);
+    const auto network = [](const char* more) {
+        return [more](SafeTensors& f) {
+            std::string& text = f.metadata["pibinn.network"];
+            text.insert(1, more);
+        };
+    };
+    // Tied weights have no links whose number would tell.
+    for (const WeightKind kind : {WeightKind::one_bit, WeightKind::real, WeightKind::tied})
+        for (const auto& [op, more] :
+             {std::pair{real, R"("groups":"complex",)"},
+              std::pair{complex_operator(2, 3, true), R"("groups":"complex","neighbours":2,)"},
+              std::pair{complex_operator(2, 3, true), R"("neighbours":1,"grid":3,)"},
+              std::pair{complex_operator(2, 3, false), R"("neighbours":1,"grid":2147483648,)"},
+              std::pair{real, R"("groups":"rows","neighbours":4,)"}}) {
+            NetworkSpec spec;
+            spec.weights = kind;
+            const Error e = refused(untrained_model(spec, op, 0.1), network(more));
+            EXPECT_TRUE(contains(e.message(), "metadata 'pibinn.network'")) << e.what();
+        }
+    Model odd = some_model(WeightKind::tied, complex_operator(2, 3, false));
+    odd.spec.groups = Groups::complex;
+    // A transform gives no pairs unless its rows do.
+    refused(odd,
+            [](SafeTensors& f) { f.metadata["pibinn.operator"] = R"({"formula":"hadamard"})"; });
+}
+
 TEST_F(ComplexModel, OfRealSignalsMayHaveComplexMeasurements) {
     NetworkSpec spec;
     const Operator op = Operator::random(Structure::dense(6, 9), OperatorEnsemble::gaussian, 3);
