@@ -120,6 +120,9 @@ public:
     /// Rows a pass should be given at a time. Part of the result's rounding, hence fixed per
     /// backend.
     virtual std::size_t rows_per_pass() const = 0;
+    /// Parts of a batch's passes that may run side by side, each with a gradient of its own.
+    /// Likewise fixed.
+    virtual std::size_t shards() const = 0;
     /// The pass copies the operator's values, one per link of the block. With groups of rows, every
     /// batch is a whole number of groups.
     virtual std::unique_ptr<UnrolledPass> unrolled_pass(const Block& block,
@@ -165,9 +168,13 @@ public:
     virtual void move_towards_levels(ConstBufferView level, float strength, BufferView weights) = 0;
 };
 
+/// More than any machine this is meant for has cores for one training; each costs one gradient.
+inline constexpr std::size_t kCpuShards = 8;
+
 std::unique_ptr<Backend> make_cpu_backend();
 
-/// By the name of a device, "cpu" or "cuda". Refuses one that this build does not have.
+/// By the name of a device: "cpu", "cuda", or "cuda-tf32", whose products round their factors to 11
+/// bits. Refuses one that this machine does not have.
 std::unique_ptr<Backend> make_backend(std::string_view device);
 
 }  // namespace pibinn

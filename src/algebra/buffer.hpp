@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 namespace pibinn {
 
@@ -22,7 +23,9 @@ struct BasicBufferView {
     BasicBufferView part(std::size_t first, std::size_t size) const {
         return {buffer, offset + first, size};
     }
-    operator BasicBufferView<const B>() const { return {buffer, offset, count}; }
+    operator BasicBufferView<const B>() const requires(!std::is_const_v<B>) {
+        return {buffer, offset, count};
+    }
 };
 
 using BufferView = BasicBufferView<Buffer>;

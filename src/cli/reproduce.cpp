@@ -23,6 +23,7 @@ std::string command_of(const ReproductionRequest& request, bool folders) {
     if (request.quick) words += " --quick";
     if (!request.images.empty())
         words += " --images " + (folders ? shell_word(request.images) : "IMAGES");
+    if (request.device != "cpu") words += " --device " + request.device;
     if (!request.eeg.empty()) words += " --eeg " + (folders ? shell_word(request.eeg) : "EEG");
     return words;
 }
@@ -45,6 +46,7 @@ void run_reproduce(const Arguments& arguments) {
     line.flag("--quick", request.quick, "few signals and epochs: minutes for everything");
     line.optional("--images", request.images, "pictures, such as BSDS500/data/images", "FOLDER");
     line.optional("--eeg", request.eeg, "segments in the layout of EEGdenoiseNet", "FOLDER");
+    line.optional("--device", request.device, "where to train: cpu, cuda or cuda-tf32", "NAME");
     if (!line.parse(arguments)) return;
     if (line.given("--seeds") && request.seeds == 0)
         fail_usage("--seeds 0 trains nothing", "give 1 or more");

@@ -19,6 +19,7 @@ std::string grid_command(const GridStudy& study) {
     for (const std::string& set : study.settings) words += " --set " + shell_word(set);
     if (study.seeds > 0) words += fmt::format(" --seeds {}", study.seeds);
     if (study.many) words += " --yes";
+    if (study.device != "cpu") words += " --device " + study.device;
     return words;
 }
 
@@ -37,6 +38,7 @@ void run_study(const Arguments& arguments) {
     line.optional("--set", study.settings, "set a key over the file, such as problem.m=32",
                   "KEY=VALUE");
     line.optional("--seeds", study.seeds, "of each combination, for train.seeds", "N");
+    line.optional("--device", study.device, "where to train: cpu, cuda or cuda-tf32", "NAME");
     line.flag("--yes", study.many, "train more than 1000 cells");
     line.required("--out", out, "folder of the study; made if missing", "DIR");
     if (!line.parse(arguments)) return;

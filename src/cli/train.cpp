@@ -37,7 +37,7 @@ void run_train(const Arguments& arguments) {
     std::string folder;
     TrainingRun run;
     line.required("--out", folder, "folder of the run; made if missing", "DIR");
-    line.optional("--device", run.device, "where to train: cpu", "NAME");
+    line.optional("--device", run.device, "where to train: cpu, cuda or cuda-tf32", "NAME");
     line.flag("--resume", run.resume, "go on with the run that the folder holds");
     if (!line.parse(arguments)) return;
     Console console(line.output());

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/cuda_module.hpp"
 #include "pibinn/packed_model.hpp"
 #include "pibinn/version.hpp"
 
@@ -20,9 +21,11 @@ constexpr const char* kCompiler = "g++ " __VERSION__;
 }  // namespace
 
 std::string version_text() {
-    return fmt::format("pibinn {}\ncompiler: {}\nBLAS: {} ({})\nkernels: {}\ndevices: cpu\n",
+    const std::string gpu = cuda_device_name();
+    return fmt::format("pibinn {}\ncompiler: {}\nBLAS: {} ({})\nkernels: {}\ndevices: cpu{}\n",
                        version(), kCompiler, openblas_get_config(), openblas_get_corename(),
-                       fmt::join(packed_kernels(), ", "));
+                       fmt::join(packed_kernels(), ", "),
+                       gpu.empty() ? "" : ", cuda (" + gpu + ")");
 }
 
 }  // namespace pibinn::cli

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <ctime>
 #include <exception>
 #include <mutex>
 #include <string>
@@ -13,6 +14,7 @@
 
 #include <hwy/cache_control.h>
 
+#include "core/work_clock.hpp"
 #include "pibinn/error.hpp"
 
 namespace pibinn {
@@ -183,6 +185,12 @@ double ThreadPool::sum_chunks(std::size_t count, std::size_t chunk,
     double sum = 0;
     for (double part : parts) sum += part;
     return sum;
+}
+
+double work_seconds() {
+    timespec now{};
+    clock_gettime(inside_task ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &now);
+    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
 }  // namespace pibinn

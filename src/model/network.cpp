@@ -12,14 +12,6 @@
 
 namespace pibinn {
 
-namespace {
-
-// More shards than any machine this is meant for has cores for one training; each costs one
-// gradient.
-constexpr std::size_t kShards = 8;
-
-}  // namespace
-
 Network::Network(NetworkSpec spec, const Operator& op, Backend& backend)
     : spec_(spec),
       layout_(std::make_shared<const ParameterLayout>(spec, op.structure())),
@@ -42,7 +34,7 @@ std::size_t Network::rows_per_pass() const {
 
 std::size_t Network::shards_for(std::size_t rows) const {
     const std::size_t step = rows_per_pass();
-    return std::min(kShards, (rows + step - 1) / step);
+    return std::min(backend_.shards(), (rows + step - 1) / step);
 }
 
 void Network::for_shards(std::size_t rows, ThreadPool& pool, const ShardTask& task) {
@@ -109,25 +101,32 @@ double Network::gradient(const DeviceParameters& effective, ConstBatchView y, Co
     }
     const auto y_rows = fold(y);
     const auto target_rows = fold(target);
-    while (shard_gradients_.size() < kShards) shard_gradients_.emplace_back(layout_, backend_);
-    std::vector<double> losses(kShards, 0.0);
     const std::size_t shards = shards_for(y_rows.rows);
+    // One shard needs no sum, and so no gradient beside the result.
+    while (shards > 1 && shard_gradients_.size() < shards)
+        shard_gradients_.emplace_back(layout_, backend_);
+    const auto of_shard = [&](std::size_t shard) -> DeviceParameters& {
+        return shards > 1 ? shard_gradients_[shard] : gradient;
+    };
+    std::vector<double> losses(shards, 0.0);
     std::vector<char> started(shards, 0);
     for_shards(y_rows.rows, pool,
                [&](std::size_t shard, std::size_t slot, std::size_t begin, std::size_t end) {
                    const Into into = started[shard] ? Into::add : Into::assign;
-                   if (into == Into::assign) backend_.fill(0, shard_gradients_[shard].scalars());
+                   if (into == Into::assign) backend_.fill(0, of_shard(shard).scalars());
                    started[shard] = 1;
                    losses[shard] +=
                        gradient_rows(slot, effective, y_rows.row_range(begin, end),
                                      target_rows.row_range(begin, end), loss,
                                      std::span<const float>(weights).subspan(begin, end - begin),
-                                     shard_gradients_[shard], into);
+                                     of_shard(shard), into);
                });
-    std::vector<ConstBufferView> parts;
-    for (std::size_t shard = 0; shard < shards; ++shard)
-        parts.push_back(shard_gradients_[shard].all());
-    backend_.sum(parts, gradient.all(), pool);
+    if (shards > 1) {
+        std::vector<ConstBufferView> parts;
+        for (std::size_t shard = 0; shard < shards; ++shard)
+            parts.push_back(shard_gradients_[shard].all());
+        backend_.sum(parts, gradient.all(), pool);
+    }
     for (std::size_t k = 1; k <= spec_.layers && !gradient.weights(k).empty(); ++k)
         if (layout_->structure(k).is_complex())
             backend_.average_pairs(layout_->structure(k), gradient.weights(k));
@@ -143,8 +142,6 @@ double Network::gradient(const ParameterStore& effective, ConstBatchView y, Cons
     result.download(gradient.values());
     return total;
 }
-
-std::size_t gradient_shards() { return kShards; }
 
 std::unique_ptr<Network> make_network(const NetworkSpec& spec, const Operator& op,
                                       Backend& backend) {

@@ -88,10 +88,6 @@ private:
     std::vector<DeviceParameters> shard_gradients_;
 };
 
-/// Numbers that a network keeps per parameter beside the parameters while it is trained: the
-/// gradients of its shards.
-std::size_t gradient_shards();
-
 /// The unrolled network on the structure of its operator; `fcn` on none.
 std::unique_ptr<Network> make_network(const NetworkSpec& spec, const Operator& op,
                                       Backend& backend);

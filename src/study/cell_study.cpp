@@ -25,10 +25,11 @@ using nlohmann::ordered_json;
 
 constexpr const char* kStudyFile = "study.json";
 
-std::string command_of(const CellRequest& request) {
+std::string command_of(const CellRequest& request, const std::string& device) {
     std::string words = "pibinn train";
     if (!request.file.empty()) words += " " + shell_word(request.file);
     for (const std::string& setting : request.settings) words += " --set " + shell_word(setting);
+    if (device != "cpu") words += " --device " + device;
     return words + fmt::format(" --seed {}", request.seed);
 }
 
@@ -45,8 +46,8 @@ std::pair<std::string, std::string> kind_and_version(const fs::path& file) {
 
 }  // namespace
 
-Study::Study(fs::path folder, std::string kind)
-    : folder_(std::move(folder)), kind_(std::move(kind)) {}
+Study::Study(fs::path folder, std::string kind, std::string device)
+    : folder_(std::move(folder)), kind_(std::move(kind)), device_(std::move(device)) {}
 
 std::size_t Study::add(const CellRequest& request) {
     const ConfigDocument document(request.file, request.settings, request.beside);
@@ -58,7 +59,8 @@ std::size_t Study::add(const CellRequest& request) {
     run.folder = folder_ / request.folder;
     run.resume = run.replaces = true;
     run.label = request.folder;
-    run.command = command_of(request);
+    run.device = device_;
+    run.command = command_of(request, device_);
     std::string configuration =
         fmt::format("{}\n{}", run.command, recipe_identity(run.config.model, run.train.recipe));
     for (std::size_t i = 0; i < runs_.size(); ++i)

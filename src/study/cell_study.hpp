@@ -27,7 +27,8 @@ struct CellRequest {
 class Study {
 public:
     /// `kind` is written into study.json, so that no other study goes on in this folder.
-    Study(std::filesystem::path folder, std::string kind);
+    /// `device` is where every cell is trained, as TrainOptions::device.
+    Study(std::filesystem::path folder, std::string kind, std::string device = "cpu");
 
     /// The number of the cell. Reads the configuration and refuses what is wrong with it. A folder
     /// that is there already must be of the same configuration, and is not added again.
@@ -53,6 +54,7 @@ private:
 
     std::filesystem::path folder_;
     std::string kind_;
+    std::string device_;
     std::vector<TrainingRun> runs_;
     std::vector<std::string> configurations_;
     std::vector<CellResult> results_;

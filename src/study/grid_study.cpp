@@ -79,7 +79,7 @@ GridResult run_grid(const GridStudy& study, const ProgressSink& progress, Thread
     const Grid grid = read_grid(study.file);
     const std::size_t seeds = grid_seeds(study);
     require_few(study, grid, seeds);
-    Study cells(study.folder, "the study of a grid");
+    Study cells(study.folder, "the study of a grid", study.device);
     for (std::size_t i = 0; i < grid.size(); ++i) {
         std::vector<std::string> settings = study.settings;
         for (const std::string& setting : grid.settings(i)) settings.push_back(setting);

@@ -19,6 +19,7 @@ struct GridStudy {
     std::vector<std::string> settings;  ///< over the configuration
     std::size_t seeds = 0;              ///< of each combination; 0: as the configuration says
     bool many = false;                  ///< more than 1000 trainings are meant
+    std::string device = "cpu";         ///< as TrainOptions::device
     std::filesystem::path folder;
     std::string machine, date;
     std::string command;  ///< that makes it again, without its folder

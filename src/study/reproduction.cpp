@@ -233,7 +233,8 @@ void write_reproduction(const ReproductionRequest& request, const ReproductionRe
 
 void reproduce_paper(const ReproductionRequest& request, const ProgressSink& progress,
                      ThreadPool& pool, ReproductionResult& result) {
-    Study study(request.folder, request.quick ? "a quick reproduction" : "a reproduction");
+    Study study(request.folder, request.quick ? "a quick reproduction" : "a reproduction",
+                request.device);
     const ReproductionPlan plan(request, study);
     study.require_own_folder();
     require_data(plan, study, pool);

@@ -19,9 +19,10 @@ namespace pibinn::study {
 struct ReproductionRequest {
     /// Of experiments; empty or "all": every one. "field" is the field's benchmark (run_field).
     std::vector<std::string> ids;
-    std::size_t seeds = 0;    ///< of each training; 0: 5, or 1 of a quick run
-    bool quick = false;       ///< few signals and epochs: minutes for all
-    std::string images, eeg;  ///< folders of real data; empty: those rows are marked
+    std::size_t seeds = 0;       ///< of each training; 0: 5, or 1 of a quick run
+    bool quick = false;          ///< few signals and epochs: minutes for all
+    std::string images, eeg;     ///< folders of real data; empty: those rows are marked
+    std::string device = "cpu";  ///< as TrainOptions::device; rows of a GPU need "cuda..."
     std::filesystem::path folder;
     std::string machine, date;
     std::string command;  ///< that makes it again, without its folder

@@ -81,7 +81,8 @@ std::string ReproductionPlan::missing(const ExperimentRow& row) const {
             if (request_.eeg.empty()) return "needs EEG: --eeg FOLDER";
             break;
         case Need::gpu:
-            return "needs a GPU: 10^9 weights";
+            if (request_.device == "cpu") return "needs a GPU: --device cuda";
+            break;
     }
     return request_.quick && !row.quick ? "not in a quick run" : "";
 }

@@ -27,6 +27,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// Checkpoints of 10^9 weights take longer to write than an epoch does.
+constexpr double kWorkPerKeeping = 9;
+
 constexpr std::size_t kUsualBatch = 250;
 // Epochs of a single step train too little: 200 signals of a 64 x 256 problem gain 2 dB by eight.
 constexpr std::size_t kStepsPerEpoch = 8;
@@ -194,14 +197,19 @@ TrainResult train(const TrainJob& asked, ThreadPool& pool, const ProgressSink& p
     const std::size_t restored = trainer.history().size();
     bool go_on = restored == 0 || report(job, trainer, restored, progress);
     auto kept = Clock::now();
+    double keeping = 0;  // seconds that the last checkpoint took
     while (go_on && !trainer.done()) {
         trainer.run_epoch();
         go_on = report(job, trainer, restored, progress);
-        const bool due =
-            std::chrono::duration<double>(Clock::now() - kept).count() >= job.checkpoint_seconds;
+        const auto since = [](Clock::time_point then) {
+            return std::chrono::duration<double>(Clock::now() - then).count();
+        };
+        const bool due = since(kept) >= std::max(job.checkpoint_seconds, kWorkPerKeeping * keeping);
         if (due || !go_on || trainer.done()) {
+            const auto start = Clock::now();
             keep(job, trainer, identity);
             kept = Clock::now();
+            keeping = since(start);
         }
     }
     TrainResult result;

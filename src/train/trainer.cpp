@@ -1,11 +1,11 @@
 #include "train/trainer.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include <fmt/format.h>
 
+#include "core/work_clock.hpp"
 #include "model/model_parameters.hpp"
 #include "pibinn/error.hpp"
 #include "train/augment.hpp"
@@ -36,8 +36,6 @@ constexpr double kTamed = 1e7;  // energy of the error, relative to the signals
 constexpr double kLowered = 0.9;
 constexpr int kMostLowered = 20;
 constexpr std::size_t kStartingSignals = 250;
-
-using Clock = std::chrono::steady_clock;
 
 /// What the error of a signal, or its norm, is divided by.
 double loss_unit(LossKind loss, double energy, double mean_energy) {
@@ -148,7 +146,7 @@ WeightKind Trainer::kind_in(const Stage& stage) const {
 }
 
 void Trainer::run_epoch() {
-    const auto start = Clock::now();
+    const double start = work_seconds();
     const Stage& stage = recipe_.stages[state_.stage];
     const std::size_t number = state_.history.size();
     const std::size_t count = problem_.train.x.rows() - validation_rows_;
@@ -194,7 +192,7 @@ void Trainer::run_epoch() {
     }
     record.test_nmse_db = measured ? test_nmse_db() : state_.history.back().test_nmse_db;
     state_.history.push_back(record);
-    state_.seconds[state_.stage] += std::chrono::duration<double>(Clock::now() - start).count();
+    state_.seconds[state_.stage] += work_seconds() - start;
     ++state_.epoch;
     if (last) {
         state_.epoch = 0;
@@ -375,7 +373,7 @@ void Trainer::restore(const TrainState& state) {
 std::size_t training_bytes_per_link() {
     // Latent and effective weights, their gradient, two moments, the running mean, the weights
     // after the float stages, and the gradients of the shards.
-    return (7 + gradient_shards()) * sizeof(float);
+    return (7 + kCpuShards) * sizeof(float);
 }
 
 void Trainer::fail_diverged(const Stage& stage) const {

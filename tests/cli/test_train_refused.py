@@ -76,7 +76,7 @@ def test_the_place_in_a_file_is_named(tmp_path):
 
 
 @pytest.mark.parametrize("device, words", [("cuda", ["no CUDA device", "--device cpu"]),
-                                           ("gpu", ["unknown device 'gpu'", "cpu or cuda"])])
+                                           ("gpu", ["unknown device 'gpu'", "cpu, cuda or cuda-tf32"])])
 def test_devices_that_are_not_there(device, words, tmp_path):
     line = refused(tmp_path, "--device", device)
     for word in words:

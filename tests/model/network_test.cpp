@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "core/cuda_module.hpp"
 #include "model/cases.hpp"
 #include "pibinn/error.hpp"
 #include "reference/reference.hpp"
@@ -29,6 +30,7 @@ struct Case {
     std::size_t grid = 0;
     bool complex = false;    ///< the operator
     std::size_t repeat = 1;  ///< of cases with groups
+    std::string device = "cpu";
 
     bool by_sites() const {
         return groups != Groups::none || neighbours > 0 || activation == Activation::wiener ||
@@ -140,9 +142,24 @@ std::vector<Case> site_cases() {
     return cases;
 }
 
+/// Those that a CUDA device can train; none where there is no such device.
+std::vector<Case> cuda_cases() {
+    std::vector<Case> cases;
+    if (cuda_device_name().empty()) return cases;
+    for (Case c : all_cases()) {
+        c.device = "cuda";
+        cases.push_back(c);
+    }
+    Case complex{StructureKind::dense, WeightKind::real};
+    complex.complex = true;
+    complex.device = "cuda";
+    cases.push_back(complex);
+    return cases;
+}
+
 class NetworkCase : public ::testing::TestWithParam<Case> {
 protected:
-    NetworkCase() : op_(operator_of(GetParam())), backend_(make_cpu_backend()) {
+    NetworkCase() : op_(operator_of(GetParam())), backend_(make_backend(GetParam().device)) {
         const Case& c = GetParam();
         spec_.architecture = c.architecture;
         spec_.layers = 4;
@@ -264,6 +281,12 @@ TEST_P(NetworkCase, GradientsAgreeWithFiniteDifferencesOfTheReference) {
 
 INSTANTIATE_TEST_SUITE_P(Sites, NetworkCase, ::testing::ValuesIn(site_cases()), name_of_case);
 INSTANTIATE_TEST_SUITE_P(All, NetworkCase, ::testing::ValuesIn(all_cases()), name_of_case);
+INSTANTIATE_TEST_SUITE_P(Cuda, NetworkCase, ::testing::ValuesIn(cuda_cases()), name_of_case);
+
+TEST(Network, RunsOnACudaDevice) {
+    if (cuda_device_name().empty()) GTEST_SKIP() << "skipped: no CUDA device, so no Cuda/*";
+    EXPECT_FALSE(cuda_cases().empty());
+}
 
 TEST(Network, TakesAnEmptyBatchAndNamesAWrongWidth) {
     ThreadPool pool(1);

@@ -27,6 +27,7 @@ public:
     }
 
     std::size_t rows_per_pass() const override { return cpu_->rows_per_pass(); }
+    std::size_t shards() const override { return cpu_->shards(); }
     std::unique_ptr<UnrolledPass> unrolled_pass(const Block& block, std::span<const float> a,
                                                 std::size_t layers, std::size_t rows,
                                                 const Sites& sites) override {

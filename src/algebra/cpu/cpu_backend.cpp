@@ -57,6 +57,7 @@ public:
     }
 
     std::size_t rows_per_pass() const override { return 64; }
+    std::size_t shards() const override { return kCpuShards; }
 
     std::unique_ptr<UnrolledPass> unrolled_pass(const Block& block,
                                                 std::span<const float> operator_values,
