@@ -12,6 +12,7 @@
 #include "cli/row_source.hpp"
 #include "core/names.hpp"
 #include "core/numbers.hpp"
+#include "infer/device_recovery.hpp"
 #include "infer/kernel_choice.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/npz.hpp"
@@ -128,7 +129,8 @@ void run_recover(const Arguments& arguments) {
         "recovered signals (.npy, .npz, .mat, .csv, FILE:NAME, -; .npz with --layers all)");
     line.optional("--layers", layers, "the estimate of the last layer, or of all", "last|all");
     line.optional("--kernel", kernel,
-                  "instruction set, or one of its kernels; 'pibinn --version' lists them",
+                  "instruction set, one of its kernels ('pibinn --version' lists them), cuda or "
+                  "cuda-half",
                   "auto|NAME");
     bool wants_check = false, complex = false;
     line.flag("--complex", complex, kComplexHelp);
@@ -138,7 +140,7 @@ void run_recover(const Arguments& arguments) {
     const bool all = parse_layers(layers);
     const Numbers text = text_numbers(complex, {in});
     require_files(in, out, all, line.output().json);
-    choose_kernel(kernel);  // refused before anything is read
+    if (!names_device(kernel)) choose_kernel(kernel);  // refused before anything is read
     OutputOptions output = line.output();
     output.data_on_stdout = out == "-";
     Console console(output);
@@ -153,7 +155,7 @@ void run_recover(const Arguments& arguments) {
     const Model model = Model::load(model_file);
     const Recoverer recoverer(model, kernel);
     const std::string used_kernel =
-        recoverer.packed() != nullptr ? recoverer.packed()->kernel() : use_kernel(kernel);
+        recoverer.kernel() == "float" ? use_kernel(kernel) : recoverer.kernel();
     ThreadPool pool(line.threads());
     std::optional<RecoveryCheck> check;
     if (wants_check) check.emplace(model);

@@ -17,16 +17,17 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kModule = "libpibinn_cuda.so";
-constexpr const char* kOtherDevice = "set TrainOptions::device = \"cpu\"";
+constexpr const char* kOtherDevice = "use the processor: device cpu, kernel auto";
 
-/// Beside the program or the library that asks, where a build has it, or in `lib` beside `bin`,
-/// where an installation has it.
+/// Beside the program or the library that asks or in the folder above, where a build has it, or in
+/// `lib` beside `bin`, where an installation has it.
 std::vector<fs::path> places() {
     std::vector<fs::path> found;
     const auto add = [&](const fs::path& file) {
         if (file.empty()) return;
-        found.push_back(file.parent_path() / kModule);
-        found.push_back(file.parent_path().parent_path() / "lib" / kModule);
+        const fs::path folder = file.parent_path();
+        for (const fs::path& place : {folder, folder.parent_path(), folder.parent_path() / "lib"})
+            found.push_back(place / kModule);
     };
     std::error_code code;
     Dl_info info;
