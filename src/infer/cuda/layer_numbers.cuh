@@ -30,36 +30,39 @@ __device__ inline float threshold_unit(const LayerKinds& kinds, float mean_abs) 
     return kinds.residual_threshold ? mean_abs : 1.0F;
 }
 
-/// x of `count` entries z of one row or of two: the rows of odd numbers of halves have `unit1`.
-/// Adds slopes of the activation to those of the row. `Row(e)` is 0 or 1.
-template <int kCount, class Row>
+/// x of `kTiles` times four entries z: the first two of each four are of one row, the others of
+/// another. Adds the slopes of the activation to those of the rows.
+template <int kTiles>
 __device__ inline void shrink(const LayerKinds& kinds, const LayerNumbers& layer,
-                              const float (&unit)[2], const float (&z)[kCount],
-                              float (&x)[kCount], float (&slopes)[2], Row row) {
+                              const float (&unit)[2], const float (&z)[kTiles][4],
+                              float (&x)[kTiles][4], float (&slopes)[2]) {
+    const auto each = [&](auto&& visit) {
+#pragma unroll
+        for (int t = 0; t < kTiles; ++t)
+#pragma unroll
+            for (int e = 0; e < 4; ++e) visit(z[t][e], x[t][e], e / 2);
+    };
     if (kinds.activation == Activation::hard || kinds.activation == Activation::relu) {
         const bool relu = kinds.activation == Activation::relu;
-#pragma unroll
-        for (int e = 0; e < kCount; ++e) {
-            const bool passes = relu ? z[e] > 0 : fabsf(z[e]) >= layer.theta[0] * unit[row(e)];
-            x[e] = passes ? z[e] : 0.0F;
-            slopes[row(e)] += x[e] != 0 ? 1.0F : 0.0F;
-        }
+        each([&](float from, float& to, int row) {
+            const bool passes = relu ? from > 0 : fabsf(from) >= layer.theta[0] * unit[row];
+            to = passes ? from : 0.0F;
+            slopes[row] += to != 0 ? 1.0F : 0.0F;
+        });
         return;
     }
-#pragma unroll
-    for (int e = 0; e < kCount; ++e) x[e] = 0;
+    each([&](float, float& to, int) { to = 0; });
     for (unsigned j = 0; j < kinds.pieces; ++j) {
         const float gain = layer.gain[j];
         const float t[2] = {layer.theta[j] * unit[0], layer.theta[j] * unit[1]};
-#pragma unroll
-        for (int e = 0; e < kCount; ++e) {
-            const float over = fabsf(z[e]) - t[row(e)];
-            x[e] = fmaf(gain, fmaxf(over, 0.0F), x[e]);
-            if (kinds.onsager) slopes[row(e)] += over > 0 ? gain : 0.0F;
-        }
+        const float slope = kinds.onsager ? gain : 0.0F;
+        each([&](float from, float& to, int row) {
+            const float over = fabsf(from) - t[row];
+            to = fmaf(gain, fmaxf(over, 0.0F), to);
+            slopes[row] += over > 0 ? slope : 0.0F;
+        });
     }
-#pragma unroll
-    for (int e = 0; e < kCount; ++e) x[e] = z[e] < 0 ? -x[e] : x[e];
+    each([&](float from, float& to, int) { to = copysignf(1.0F, from) * to; });
 }
 
 }  // namespace pibinn::cuda

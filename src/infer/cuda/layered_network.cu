@@ -11,7 +11,7 @@ namespace pibinn::cuda {
 namespace {
 
 constexpr std::size_t kAlign = 8;  ///< of rows of float16 numbers, for the matrix units
-constexpr std::size_t kRowsAtOnce = 16384;
+constexpr std::size_t kRowsAtOnce = 8192;
 constexpr std::size_t kBlasWorkspace = std::size_t{32} << 20;
 
 std::size_t padded(std::size_t count) { return (count + kAlign - 1) / kAlign * kAlign; }
@@ -31,19 +31,21 @@ __device__ void write_parts(const PartRows& to, std::size_t row, std::size_t j, 
     if (to.parts > 2) line[2 * to.width] = high;
 }
 
-__device__ float block_max(float value) {
-    __shared__ float parts[kThreads / 32];
+// One warp per row: it needs no other to sum over one.
+constexpr unsigned kRowsPerBlock = 8;
+
+__device__ float warp_sum(float v) {
+    for (int offset = 16; offset > 0; offset /= 2) v += __shfl_xor_sync(0xffffffffU, v, offset);
+    return v;
+}
+__device__ float warp_max(float v) {
     for (int offset = 16; offset > 0; offset /= 2)
-        value = fmaxf(value, __shfl_xor_sync(0xffffffffU, value, offset));
-    __syncthreads();
-    if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = value;
-    __syncthreads();
-    for (unsigned w = 0; w < blockDim.x / 32; ++w) value = fmaxf(value, parts[w]);
-    return value;
+        v = fmaxf(v, __shfl_xor_sync(0xffffffffU, v, offset));
+    return v;
 }
 
 struct ResidualArgs {
-    std::size_t m, p_stride;
+    std::size_t rows, m, p_stride;
     LayerKinds kinds;
     const LayerNumbers* layer;
     const float* y;
@@ -59,14 +61,16 @@ struct ResidualArgs {
 };
 
 __global__ void residual_kernel(ResidualArgs a) {
-    const std::size_t row = blockIdx.x;
+    const std::size_t row = std::size_t{blockIdx.x} * kRowsPerBlock + threadIdx.x / 32;
+    const unsigned lane = threadIdx.x % 32;
+    if (row >= a.rows) return;
     const float kept = a.p != nullptr && a.kinds.onsager
                            ? a.layer->omega * a.slopes[row] / static_cast<float>(a.m)
                            : 0.0F;
     const float back = a.p != nullptr ? a.p_back[row] * a.a_unit : 0.0F;
     float* r = a.r + row * a.m;
     float sum = 0;
-    for (std::size_t i = threadIdx.x; i < a.m; i += blockDim.x) {
+    for (std::size_t i = lane; i < a.m; i += 32) {
         float value = -a.y[row * a.y_stride + i];
         if (a.p != nullptr) {
             value = fmaf(kept, r[i], value);
@@ -75,24 +79,25 @@ __global__ void residual_kernel(ResidualArgs a) {
         r[i] = value;
         sum += fabsf(value);
     }
-    const float mean = block_sum(sum) / static_cast<float>(a.m);
+    const float mean = warp_sum(sum) / static_cast<float>(a.m);
     const Scale scale = scale_to(mean, a.exponent);
-    for (std::size_t i = threadIdx.x; i < a.m; i += blockDim.x)
+    for (std::size_t i = lane; i < a.m; i += 32)
         write_parts(a.parts, row, i, r[i] * scale.by);
-    if (threadIdx.x != 0) return;
+    if (lane != 0) return;
     a.mean_abs[row] = mean;
     a.r_back[row] = scale.back;
 }
 
 struct ThresholdArgs {
-    std::size_t n, q_stride;
+    std::size_t rows, n, q_stride;
     LayerKinds kinds;
     const LayerNumbers *layer, *next;  ///< `next` is null in the last one
     const float* q;
     const float *mean_abs, *r_back;
     float w_unit;
     const float* x;  ///< null in the first layer
-    float* before;   ///< x_{k-2}; out: x_k
+    float* before;   ///< x_{k-2}, if `earlier`; out: x_k
+    bool earlier;
     float *slopes, *p_back;
     PartRows parts;
     float* out;  ///< where x_k is wanted; null otherwise
@@ -100,33 +105,44 @@ struct ThresholdArgs {
 };
 
 __global__ void threshold_kernel(ThresholdArgs a) {
-    const std::size_t row = blockIdx.x, at = row * a.n;
+    const std::size_t row = std::size_t{blockIdx.x} * kRowsPerBlock + threadIdx.x / 32;
+    const unsigned lane = threadIdx.x % 32;
+    if (row >= a.rows) return;
+    const std::size_t at = row * a.n;
     const LayerNumbers& layer = *a.layer;
     const float mean = a.mean_abs[row];
-    const float unit[2] = {threshold_unit(a.kinds, mean), 0};
+    const float unit[2] = {threshold_unit(a.kinds, mean), threshold_unit(a.kinds, mean)};
     const float step = -layer.step * a.w_unit * a.r_back[row];
-    float slopes[2] = {0, 0}, largest = 0, largest_before = 0;
-    for (std::size_t j = threadIdx.x; j < a.n; j += blockDim.x) {
-        const float now = a.x != nullptr ? a.x[at + j] : 0.0F;
-        const float before = a.x != nullptr ? a.before[at + j] : 0.0F;
-        const float v = fmaf(layer.beta, now - before, now);
-        const float z[1] = {fmaf(step, a.q[row * a.q_stride + j], a.kinds.delta * v)};
-        float x[1];
-        shrink(a.kinds, layer, unit, z, x, slopes, [](int) { return 0; });
-        if (!isfinite(mean)) x[0] = NAN;
-        a.before[at + j] = x[0];
-        if (a.out != nullptr) a.out[row * a.out_stride + j] = x[0];
-        largest = fmaxf(largest, fabsf(x[0]));
-        largest_before = fmaxf(largest_before, fabsf(now));
+    const float beta = a.next != nullptr ? a.next->beta : 0.0F;
+    float slopes[2] = {0, 0}, largest = 0;
+    for (std::size_t first = lane; first < a.n; first += 4 * 32) {
+        float now[4], z[1][4], x[1][4];
+#pragma unroll
+        for (int e = 0; e < 4; ++e) {
+            const std::size_t j = first + 32 * e;
+            const bool in = j < a.n;
+            now[e] = in && a.x != nullptr ? a.x[at + j] : 0.0F;
+            const float before = in && a.earlier ? a.before[at + j] : 0.0F;
+            const float v = fmaf(layer.beta, now[e] - before, now[e]);
+            z[0][e] = in ? fmaf(step, a.q[row * a.q_stride + j], a.kinds.delta * v) : 0.0F;
+        }
+        shrink(a.kinds, layer, unit, z, x, slopes);
+#pragma unroll
+        for (int e = 0; e < 4; ++e) {
+            const std::size_t j = first + 32 * e;
+            if (j >= a.n) continue;
+            const float found = isfinite(mean) ? x[0][e] : NAN;
+            a.before[at + j] = found;
+            if (a.out != nullptr) a.out[row * a.out_stride + j] = found;
+            largest = fmaxf(largest, fabsf(fmaf(beta, found - now[e], found)));
+        }
     }
-    const float total = block_sum(slopes[0]);
-    if (threadIdx.x == 0) a.slopes[row] = total;
+    const float total = warp_sum(slopes[0] + slopes[1]);
+    if (lane == 0) a.slopes[row] = total;
     if (a.next == nullptr) return;
-    const float beta = a.next->beta;
-    largest = block_max((1 + fabsf(beta)) * largest + fabsf(beta) * largest_before);
-    const Scale scale = scale_to(largest, kSignalExponent);
-    if (threadIdx.x == 0) a.p_back[row] = scale.back;
-    for (std::size_t j = threadIdx.x; j < a.n; j += blockDim.x) {
+    const Scale scale = scale_to(warp_max(largest), kSignalExponent);
+    if (lane == 0) a.p_back[row] = scale.back;
+    for (std::size_t j = lane; j < a.n; j += 32) {
         const float now = a.before[at + j];
         const float earlier = a.x != nullptr ? a.x[at + j] : 0.0F;
         write_parts(a.parts, row, j, fmaf(beta, now - earlier, now) * scale.by);
@@ -224,15 +240,17 @@ private:
 
     void recover_some(const BlockRows& rows, cudaStream_t stream) {
         float *now = x_.data(), *other = before_.data();
-        const auto blocks = static_cast<unsigned>(rows.rows);
+        const auto blocks =
+            static_cast<unsigned>((rows.rows + kRowsPerBlock - 1) / kRowsPerBlock);
         for (std::size_t k = 0; k < kinds_.layers; ++k) {
             const Weights& weights = weights_[weights_.size() > 1 ? k : 0];
             const bool first = k == 0, last = k + 1 == kinds_.layers;
             if (!first)
                 multiply(a_.data(), m_, a_parts_ * padded(n_), v_parts_.data(), rows.rows,
                          p_.data(), padded(m_));
-            residual_kernel<<<blocks, kThreads, 0, stream>>>(
-                {.m = m_,
+            residual_kernel<<<blocks, 32 * kRowsPerBlock, 0, stream>>>(
+                {.rows = rows.rows,
+                 .m = m_,
                  .p_stride = padded(m_),
                  .kinds = kinds_,
                  .layer = layers_.data() + k,
@@ -253,8 +271,9 @@ private:
             float* out = rows.every_layer != nullptr ? rows.every_layer + k * rows.layer_stride
                          : last                      ? rows.x
                                                      : nullptr;
-            threshold_kernel<<<blocks, kThreads, 0, stream>>>(
-                {.n = n_,
+            threshold_kernel<<<blocks, 32 * kRowsPerBlock, 0, stream>>>(
+                {.rows = rows.rows,
+                 .n = n_,
                  .q_stride = padded(n_),
                  .kinds = kinds_,
                  .layer = layers_.data() + k,
@@ -265,6 +284,7 @@ private:
                  .w_unit = weights.unit,
                  .x = first ? nullptr : now,
                  .before = other,
+                 .earlier = k >= 2,
                  .slopes = slopes_.data(),
                  .p_back = p_back_.data(),
                  .parts = {v_parts_.data(), padded(n_), a_parts_},

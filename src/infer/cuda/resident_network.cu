@@ -26,6 +26,7 @@ struct Tiles {
     static constexpr int deep_m = (m + 1) / 2, deep_n = (n + 1) / 2;
 };
 constexpr std::size_t kMostRows = 8 * Tiles::m, kMostColumns = 8 * Tiles::n;
+constexpr std::size_t kMostLayers = 500;  ///< whose numbers fit beside the matrices
 
 constexpr int kOperatorWords = Tiles::deep_n * Tiles::m * 32;  ///< of uint2, per part
 constexpr int kWeightWords = Tiles::deep_m * Tiles::n * 32;
@@ -75,13 +76,25 @@ __device__ void make_factor(const float (&left)[4], const float (&right)[4], con
     }
 }
 
-template <int kFactorParts, int kMatrixParts>
-__device__ void multiply_parts(float (&sum)[4], const Factor& factor, const uint2* matrix,
+/// Tiles side by side, so that no product waits for the one before it: a tile's own sum takes 33
+/// cycles.
+template <int kFactorParts, int kMatrixParts, int kCount>
+__device__ void multiply_tiles(float (&sums)[kCount][4], const Factor& factor, const uint2* matrix,
                                int words) {
-    const uint2 high = matrix[0];
-    multiply_add(sum, factor.high, high);
-    if constexpr (kFactorParts == 2) multiply_add(sum, factor.low, high);
-    if constexpr (kMatrixParts == 2) multiply_add(sum, factor.high, matrix[words]);
+    uint2 high[kCount];
+#pragma unroll
+    for (int t = 0; t < kCount; ++t) {
+        high[t] = matrix[t * 32];
+        multiply_add(sums[t], factor.high, high[t]);
+    }
+    if constexpr (kFactorParts == 2) {
+#pragma unroll
+        for (int t = 0; t < kCount; ++t) multiply_add(sums[t], factor.low, high[t]);
+    }
+    if constexpr (kMatrixParts == 2) {
+#pragma unroll
+        for (int t = 0; t < kCount; ++t) multiply_add(sums[t], factor.high, matrix[words + t * 32]);
+    }
 }
 
 /// Of the four lanes that share two rows.
@@ -135,11 +148,13 @@ __global__ void __launch_bounds__(kWarps * 32, 1) resident_kernel(Args args) {
     auto* const measured = reinterpret_cast<float2*>(w + 2 * kW * kWeightWords);
     const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     float2* const y = measured + warp * Tiles::m * 2 * 32;
+    auto* const layers = reinterpret_cast<LayerNumbers*>(measured + kWarps * Tiles::m * 2 * 32);
     const LayerKinds& kinds = args.kinds;
     const auto m = static_cast<float>(args.m);
 
     for (int i = static_cast<int>(threadIdx.x); i < kA * kOperatorWords; i += kWarps * 32)
         a[i] = args.a[i];
+    for (std::size_t k = threadIdx.x; k < kinds.layers; k += kWarps * 32) layers[k] = args.layers[k];
     fetch_weights<kW>(w, args.w);
     int buffer = 0;  // that holds the weights of the layer at hand
 
@@ -161,14 +176,15 @@ __global__ void __launch_bounds__(kWarps * 32, 1) resident_kernel(Args args) {
                 y[(2 * t + h) * 32 + lane] = value;
             }
 
-        float x[Tiles::n][4] = {}, before[Tiles::n][4] = {}, r[Tiles::m][4] = {};
-        float largest[2] = {0, 0}, largest_before[2] = {0, 0}, slopes[2] = {0, 0};
+        float x[Tiles::n][4] = {}, v[Tiles::n][4] = {}, r[Tiles::m][4] = {};
+        float largest[2] = {0, 0};  // of |v|
+        float slopes[2] = {0, 0};
         bool failed[2] = {false, false};
 
         for (std::size_t k = 0; k < kinds.layers; ++k) {
-            const LayerNumbers& layer = args.layers[k];
             finish_copies();
             __syncthreads();  // the weights are there, and nobody reads those before them
+            const LayerNumbers& layer = layers[k];
             const uint2* const weights = w + buffer * kW * kWeightWords;
             if (!args.tied) {
                 buffer ^= 1;
@@ -176,7 +192,6 @@ __global__ void __launch_bounds__(kWarps * 32, 1) resident_kernel(Args args) {
                 fetch_weights<kW>(w + buffer * kW * kWeightWords,
                                   args.w + next * kW * kWeightWords);
             }
-            const float beta = layer.beta;
 
             float product[Tiles::m][4] = {};
             float back[2] = {0, 0};
@@ -184,29 +199,20 @@ __global__ void __launch_bounds__(kWarps * 32, 1) resident_kernel(Args args) {
                 float by[2];
 #pragma unroll
                 for (int h = 0; h < 2; ++h) {
-                    const Scale scale = scale_to((1 + fabsf(beta)) * largest[h] +
-                                                     fabsf(beta) * largest_before[h],
-                                                 kSignalExponent);
+                    const Scale scale = scale_to(largest[h], kSignalExponent);
                     by[h] = scale.by;
                     back[h] = scale.back * args.units[0];
                 }
 #pragma unroll
                 for (int d = 0; d < Tiles::deep_n; ++d) {
-                    float left[4], right[4];
-#pragma unroll
-                    for (int e = 0; e < 4; ++e) {
-                        left[e] = fmaf(beta, x[2 * d][e] - before[2 * d][e], x[2 * d][e]);
-                        right[e] = 0;
-                        if (2 * d + 1 < Tiles::n)
-                            right[e] = fmaf(beta, x[2 * d + 1][e] - before[2 * d + 1][e],
-                                            x[2 * d + 1][e]);
-                    }
+                    const float nothing[4] = {};
                     Factor factor;
-                    make_factor<kX>(left, right, by, factor);
-#pragma unroll
-                    for (int t = 0; t < Tiles::m; ++t)
-                        multiply_parts<kX, kA>(product[t], factor,
-                                               a + (d * Tiles::m + t) * 32 + lane, kOperatorWords);
+                    if (2 * d + 1 < Tiles::n)
+                        make_factor<kX>(v[2 * d], v[2 * d + 1], by, factor);
+                    else
+                        make_factor<kX>(v[2 * d], nothing, by, factor);
+                    multiply_tiles<kX, kA, Tiles::m>(product, factor,
+                                                     a + d * Tiles::m * 32 + lane, kOperatorWords);
                 }
             }
             float size[2] = {0, 0};
@@ -232,7 +238,6 @@ __global__ void __launch_bounds__(kWarps * 32, 1) resident_kernel(Args args) {
                 by[h] = scale.by;
                 step[h] = -layer.step * args.units[1 + (args.tied ? 0 : k)] * scale.back;
                 slopes[h] = 0;
-                largest_before[h] = largest[h];
                 largest[h] = 0;
             }
             Factor residual[Tiles::deep_m];
@@ -244,27 +249,37 @@ __global__ void __launch_bounds__(kWarps * 32, 1) resident_kernel(Args args) {
                 else
                     make_factor<kX>(r[2 * d], nothing, by, residual[d]);
             }
-#pragma unroll
-            for (int t = 0; t < Tiles::n; ++t) {
-                float sum[4] = {};
+            const float next_beta = k + 1 < kinds.layers ? layers[k + 1].beta : 0.0F;
+            const auto shrink_tiles = [&]<int kFirst, int kCount>() {
+                float z[kCount][4] = {};
 #pragma unroll
                 for (int d = 0; d < Tiles::deep_m; ++d)
-                    multiply_parts<kX, kW>(sum, residual[d],
-                                           weights + (d * Tiles::n + t) * 32 + lane, kWeightWords);
-                float z[4], now[4];
+                    multiply_tiles<kX, kW, kCount>(z, residual[d],
+                                                   weights + (d * Tiles::n + kFirst) * 32 + lane,
+                                                   kWeightWords);
+                float now[kCount][4];
 #pragma unroll
-                for (int e = 0; e < 4; ++e) {
-                    const float v = fmaf(beta, x[t][e] - before[t][e], x[t][e]);
-                    z[e] = fmaf(step[e / 2], sum[e], kinds.delta * v);
-                }
-                shrink(kinds, layer, unit, z, now, slopes, [](int e) { return e / 2; });
+                for (int t = 0; t < kCount; ++t)
 #pragma unroll
-                for (int e = 0; e < 4; ++e) {
-                    before[t][e] = x[t][e];
-                    x[t][e] = now[e];
-                    largest[e / 2] = fmaxf(largest[e / 2], fabsf(now[e]));
-                }
-            }
+                    for (int e = 0; e < 4; ++e)
+                        z[t][e] = fmaf(step[e / 2], z[t][e], kinds.delta * v[kFirst + t][e]);
+                shrink(kinds, layer, unit, z, now, slopes);
+#pragma unroll
+                for (int t = 0; t < kCount; ++t)
+#pragma unroll
+                    for (int e = 0; e < 4; ++e) {
+                        float& at = x[kFirst + t][e];
+                        const float ahead = fmaf(next_beta, now[t][e] - at, now[t][e]);
+                        at = now[t][e];
+                        v[kFirst + t][e] = ahead;
+                        largest[e / 2] = fmaxf(largest[e / 2], fabsf(ahead));
+                    }
+            };
+            static_assert(Tiles::n == 13);
+            shrink_tiles.template operator()<0, 4>();
+            shrink_tiles.template operator()<4, 3>();
+            shrink_tiles.template operator()<7, 3>();
+            shrink_tiles.template operator()<10, 3>();
 #pragma unroll
             for (int h = 0; h < 2; ++h) {
                 slopes[h] = quad_sum(slopes[h]);
@@ -330,7 +345,8 @@ public:
                                   : resident_kernel<1, 1, 2>;
         shared_ = sizeof(uint2) *
                   (parts_.a * kOperatorWords + 2 * parts_.w * kWeightWords +
-                   kWarps * Tiles::m * 2 * 32);
+                   kWarps * Tiles::m * 2 * 32) +
+                  network.layers * sizeof(LayerNumbers);
         check(cudaFuncSetAttribute(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                    static_cast<int>(shared_)),
               "taking shared memory");
@@ -385,7 +401,8 @@ private:
 
 std::unique_ptr<BlockNetwork> resident_network(const DeviceNetwork& network,
                                                const DeviceBlock& block) {
-    if (block.m > kMostRows || block.n > kMostColumns) return nullptr;
+    if (block.m > kMostRows || block.n > kMostColumns || network.layers > kMostLayers)
+        return nullptr;
     return std::make_unique<ResidentNetwork>(network, block);
 }
 
