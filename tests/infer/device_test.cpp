@@ -43,8 +43,9 @@ std::vector<double> device_errors(const Model& model, const Batch& y, std::strin
         for (double v : expected[k].values()) largest = std::max(largest, std::abs(v));
         for (std::size_t i = 0; i < x.rows(); ++i)
             for (std::size_t j = 0; j < x.cols(); ++j)
-                errors[i] = std::max(errors[i], std::abs(expected[k](i, j) - layers[k](i, j)) /
-                                                    largest / std::sqrt(k + 1.0));
+                errors[i] =
+                    std::max(errors[i], std::abs(expected[k](i, j) - layers[k](i, j)) / largest /
+                                            std::sqrt(static_cast<double>(k + 1)));
     }
     return errors;
 }

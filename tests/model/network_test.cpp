@@ -1,7 +1,6 @@
 #include "model/network.hpp"
 
 #include <cmath>
-
 #include <set>
 
 #include <fmt/format.h>
