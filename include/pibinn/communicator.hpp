@@ -61,13 +61,12 @@ public:
     /// All ranks: whether any of them says yes.
     bool any(bool own);
 
-    /// Adds what this rank has of a piece to the running sum in `numbers`; `first` says that
-    /// nothing is there yet.
+    /// Adds what this rank has of a piece to the running sum there; `first` says that nothing is
+    /// there yet.
     using AddOwn = std::function<void(std::size_t piece, bool first)>;
-    /// All ranks: ranks [0, adding) each add to `numbers`, whose piece i ends at ends[i]. Pieces go
-    /// round in their order. One sum at a time; `numbers` must outlive it.
-    virtual std::unique_ptr<OrderedSum> ordered_sum(std::span<float> numbers,
-                                                    std::vector<std::size_t> ends,
+    /// All ranks: ranks [0, adding) each add to the pieces, which go round in their order. One sum
+    /// at a time.
+    virtual std::unique_ptr<OrderedSum> ordered_sum(std::vector<std::span<float>> pieces,
                                                     std::size_t adding, AddOwn add) = 0;
 
     /// On other ranks than 0: asks rank 0, from any thread, and waits for the answer.

@@ -22,7 +22,7 @@ public:
         std::copy(own.begin(), own.end(), all.begin());
     }
     void barrier() override {}
-    std::unique_ptr<OrderedSum> ordered_sum(std::span<float>, std::vector<std::size_t>, std::size_t,
+    std::unique_ptr<OrderedSum> ordered_sum(std::vector<std::span<float>>, std::size_t,
                                             AddOwn) override {
         fail_alone();
     }

@@ -57,7 +57,7 @@ double loss_unit(LossKind loss, double energy, double mean_energy) {
 }  // namespace
 
 Trainer::Trainer(const Problem& problem, const NetworkSpec& spec, const Recipe& recipe,
-                 std::uint64_t seed, Backend& backend, ThreadPool& pool)
+                 std::uint64_t seed, Backend& backend, ThreadPool& pool, Communicator& ranks)
     : problem_(problem),
       spec_(spec),
       recipe_(recipe),
@@ -70,6 +70,7 @@ Trainer::Trainer(const Problem& problem, const NetworkSpec& spec, const Recipe& 
       gradient_(network_->layout(), backend),
       optimiser_(network_->layout(), backend) {
     recipe_.validate(spec_);
+    network_->share(ranks);
     const std::size_t rows = problem_.train.x.rows();
     validation_rows_ =
         static_cast<std::size_t>(std::lround(recipe_.validation * static_cast<double>(rows)));

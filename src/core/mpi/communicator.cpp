@@ -77,10 +77,9 @@ public:
         complete("meet", [&](MPI_Request* request) { return MPI_Ibarrier(work_, request); });
     }
 
-    std::unique_ptr<OrderedSum> ordered_sum(std::span<float> numbers, std::vector<std::size_t> ends,
+    std::unique_ptr<OrderedSum> ordered_sum(std::vector<std::span<float>> pieces,
                                             std::size_t adding, AddOwn add) override {
-        return std::make_unique<ChainSum>(calls_, work_, numbers, std::move(ends), adding,
-                                          std::move(add));
+        return std::make_unique<ChainSum>(calls_, work_, std::move(pieces), adding, std::move(add));
     }
 
     std::string ask(std::string_view question) override {

@@ -8,34 +8,27 @@ namespace {
 constexpr int kChainTag = 7;
 }
 
-ChainSum::ChainSum(Calls& calls, MPI_Comm comm, std::span<float> numbers,
-                   std::vector<std::size_t> ends, std::size_t adding, Communicator::AddOwn add)
+ChainSum::ChainSum(Calls& calls, MPI_Comm comm, std::vector<std::span<float>> pieces,
+                   std::size_t adding, Communicator::AddOwn add)
     : calls_(calls),
       comm_(comm),
-      numbers_(numbers),
-      ends_(std::move(ends)),
+      pieces_(std::move(pieces)),
       add_(std::move(add)),
       last_(static_cast<int>(adding) - 1),
-      ready_(ends_.size(), 0),
-      received_(ends_.size(), MPI_REQUEST_NULL),
-      sent_(ends_.size(), MPI_REQUEST_NULL),
-      shared_(ends_.size(), MPI_REQUEST_NULL) {
-    ensure(adding > 0 && !ends_.empty() && ends_.back() == numbers_.size(),
-           "pieces of all numbers");
+      ready_(pieces_.size(), 0),
+      received_(pieces_.size(), MPI_REQUEST_NULL),
+      sent_(pieces_.size(), MPI_REQUEST_NULL),
+      shared_(pieces_.size(), MPI_REQUEST_NULL) {
+    ensure(adding > 0, "a sum of something");
     MPI_Comm_rank(comm_, &rank_);
     adds_ = rank_ <= last_;
     if (!adds_ || rank_ == 0) return;
     const std::lock_guard lock(calls_.mutex());
     // Messages between two ranks keep their order, so that all pieces may have one tag.
-    for (std::size_t i = 0; i < ends_.size(); ++i)
-        check(MPI_Irecv(piece(i).data(), static_cast<int>(piece(i).size()), MPI_FLOAT, rank_ - 1,
-                        kChainTag, comm_, &received_[i]),
+    for (std::size_t i = 0; i < pieces_.size(); ++i)
+        check(MPI_Irecv(pieces_[i].data(), static_cast<int>(pieces_[i].size()), MPI_FLOAT,
+                        rank_ - 1, kChainTag, comm_, &received_[i]),
               "receive a sum");
-}
-
-std::span<float> ChainSum::piece(std::size_t i) const {
-    const std::size_t begin = i == 0 ? 0 : ends_[i - 1];
-    return numbers_.subspan(begin, ends_[i] - begin);
 }
 
 bool ChainSum::done(MPI_Request& request) {
@@ -48,24 +41,24 @@ void ChainSum::ready(std::size_t piece) {
 }
 
 void ChainSum::add_some() {
-    for (; adds_ && added_ < ends_.size(); ++added_) {
+    for (; adds_ && added_ < pieces_.size(); ++added_) {
         const std::size_t i = added_;
         if (ready_[i] == 0 || !done(received_[i])) return;
         add_(i, rank_ == 0);
         if (rank_ == last_) continue;
         const std::lock_guard lock(calls_.mutex());
-        check(MPI_Isend(piece(i).data(), static_cast<int>(piece(i).size()), MPI_FLOAT, rank_ + 1,
-                        kChainTag, comm_, &sent_[i]),
+        check(MPI_Isend(pieces_[i].data(), static_cast<int>(pieces_[i].size()), MPI_FLOAT,
+                        rank_ + 1, kChainTag, comm_, &sent_[i]),
               "pass a sum on");
     }
 }
 
 void ChainSum::share_some() {
-    for (; handed_ < ends_.size(); ++handed_) {
+    for (; handed_ < pieces_.size(); ++handed_) {
         const std::size_t i = handed_;
         if (adds_ && (i >= added_ || !done(sent_[i]))) return;
         const std::lock_guard lock(calls_.mutex());
-        check(MPI_Ibcast(piece(i).data(), static_cast<int>(piece(i).size()), MPI_FLOAT, last_,
+        check(MPI_Ibcast(pieces_[i].data(), static_cast<int>(pieces_[i].size()), MPI_FLOAT, last_,
                          comm_, &shared_[i]),
               "share a sum");
     }
@@ -73,7 +66,7 @@ void ChainSum::share_some() {
 
 bool ChainSum::all_shared() {
     while (complete_ < handed_ && done(shared_[complete_])) ++complete_;
-    return complete_ == ends_.size();
+    return complete_ == pieces_.size();
 }
 
 void ChainSum::advance() {

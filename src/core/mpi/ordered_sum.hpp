@@ -11,8 +11,8 @@ namespace pibinn::mpi {
 /// depend on their order, and this order is that of one process.
 class ChainSum final : public OrderedSum {
 public:
-    ChainSum(Calls& calls, MPI_Comm comm, std::span<float> numbers, std::vector<std::size_t> ends,
-             std::size_t adding, Communicator::AddOwn add);
+    ChainSum(Calls& calls, MPI_Comm comm, std::vector<std::span<float>> pieces, std::size_t adding,
+             Communicator::AddOwn add);
     /// Only a sum that failed ends here with pieces on their way, and then the job ends too.
     ~ChainSum() override = default;
 
@@ -21,7 +21,6 @@ public:
     void finish() override;
 
 private:
-    std::span<float> piece(std::size_t i) const;
     bool done(MPI_Request& request);
     /// Adds to the pieces whose turn it is, and passes them on.
     void add_some();
@@ -31,8 +30,7 @@ private:
 
     Calls& calls_;
     MPI_Comm comm_;
-    std::span<float> numbers_;
-    std::vector<std::size_t> ends_;
+    std::vector<std::span<float>> pieces_;
     Communicator::AddOwn add_;
     int rank_ = 0, last_ = 0;
     bool adds_ = false;
