@@ -47,6 +47,9 @@ public:
     virtual std::size_t size() const = 0;
     bool first() const { return rank() == 0; }
     bool several() const { return size() > 1; }
+    /// The ranks may round differently, as processors of two kinds do. Whoever joined them says so.
+    bool mixed() const { return mixed_; }
+    void set_mixed(bool mixed) { mixed_ = mixed; }
 
     /// All ranks: the bytes of rank `from` everywhere.
     virtual void broadcast(std::span<std::byte> bytes, std::size_t from) = 0;
@@ -82,6 +85,9 @@ public:
     virtual void while_waiting(std::function<void()> call) = 0;
     /// Ends every rank at once, with this exit code.
     [[noreturn]] virtual void abort(int code) noexcept = 0;
+
+private:
+    bool mixed_ = false;
 };
 
 /// One process that works alone.

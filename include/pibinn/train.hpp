@@ -41,10 +41,9 @@ struct TrainJob {
     double checkpoint_seconds = 2;
     /// Where several processes train this network: all of them call train() with the same job, each
     /// works on its share of every batch, and rank 0 alone reads and writes files and scores the
-    /// result. Null is one process. No part of what is trained.
+    /// result. Null is one process. No part of what is trained. Ranks that round differently get
+    /// the numbers of rank 0 after every epoch.
     Communicator* ranks = nullptr;
-    /// The ranks may round differently: their numbers are made those of rank 0 after every epoch.
-    bool mixed_ranks = false;
 };
 
 struct TrainResult {

@@ -219,7 +219,7 @@ TrainResult train(const TrainJob& asked, ThreadPool& pool, const ProgressSink& p
     double keeping = 0;  // seconds that the last checkpoint took
     while (go_on && !trainer.done()) {
         trainer.run_epoch();
-        if (job.mixed_ranks) agree(ranks, trainer);
+        if (ranks.mixed()) agree(ranks, trainer);
         go_on = !ranks.any(!report(job, trainer, restored, progress));
         const auto since = [](Clock::time_point then) {
             return std::chrono::duration<double>(Clock::now() - then).count();
