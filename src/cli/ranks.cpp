@@ -25,8 +25,11 @@ namespace pibinn::cli {
 
 namespace {
 
-// What all ranks find wrong they find at nearly the same time; rank 0 then ends the others.
+// What all ranks find wrong they find at nearly the same time; the end of rank 0 then ends the
+// others.
 constexpr auto kRankZeroFirst = std::chrono::milliseconds(700);
+// Before they have met, that takes mpirun about a second.
+constexpr auto kBeforeTheyMet = std::chrono::milliseconds(3000);
 
 std::unique_ptr<Communicator> joined;
 std::size_t own_threads = 0;
@@ -121,18 +124,14 @@ void join_ranks(bool mixed) {
 void leave_ranks() { joined.reset(); }
 
 void fail_ranks(const std::string& message, const std::string& hint, int code) {
-    if (!joined) {
-        const std::optional<Launched> place = launched();
-        if (!place || place->rank == 0) report_error(message, hint);
-        return;
-    }
-    if (joined->first()) {
+    const std::size_t rank = joined ? joined->rank() : launched().value_or(Launched{}).rank;
+    if (rank == 0) {
         report_error(message, hint);
     } else {
-        std::this_thread::sleep_for(kRankZeroFirst);
-        report_error(fmt::format("rank {} on {}: {}", joined->rank(), host_name(), message), hint);
+        std::this_thread::sleep_for(joined ? kRankZeroFirst : kBeforeTheyMet);
+        report_error(fmt::format("rank {} on {}: {}", rank, host_name(), message), hint);
     }
-    joined->abort(code);
+    if (joined) joined->abort(code);
 }
 
 std::size_t threads_per_rank() { return own_threads; }
