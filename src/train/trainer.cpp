@@ -64,6 +64,7 @@ Trainer::Trainer(const Problem& problem, const NetworkSpec& spec, const Recipe& 
       seed_(seed),
       backend_(backend),
       pool_(pool),
+      ranks_(ranks),
       network_(make_network(spec, problem.op, backend)),
       latent_(network_->layout(), backend),
       effective_(network_->layout(), backend),
@@ -151,7 +152,7 @@ void Trainer::run_epoch() {
     const Stage& stage = recipe_.stages[state_.stage];
     const std::size_t number = state_.history.size();
     const std::size_t count = problem_.train.x.rows() - validation_rows_;
-    augment_epoch(recipe_.augment, problem_, count, seed_, number, epoch_set_, pool_);
+    augment_epoch(recipe_.augment, problem_, count, seed_, number, epoch_set_, pool_, ranks_);
 
     EpochRecord record;
     record.stage = state_.stage;

@@ -98,6 +98,7 @@ private:
     std::uint64_t seed_;
     Backend& backend_;
     ThreadPool& pool_;
+    Communicator& ranks_;
     std::unique_ptr<Network> network_;
     DeviceParameters latent_;
     DeviceParameters effective_;
