@@ -102,12 +102,16 @@ def process_of(launcher, rank):
     return None
 
 
-def kill_rank(launcher, rank, when, seconds=30):
-    """Kills a rank once `when()` holds; how the job ended, and how long that took."""
+def wait_for(launcher, when, seconds=30):
     end = time.monotonic() + seconds
     while not when():
         assert time.monotonic() < end and launcher.poll() is None, launcher.communicate()
         time.sleep(0.01)
+
+
+def kill_rank(launcher, rank, when):
+    """Kills a rank once `when()` holds; how the job ended, and how long that took."""
+    wait_for(launcher, when)
     os.kill(process_of(launcher, rank), signal.SIGKILL)
     begin = time.monotonic()
     out, error = launcher.communicate(timeout=TIMEOUT)

@@ -2,13 +2,15 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import time
 
 import pytest
 
 from launch import (ENVIRONMENT, LONG, MODULE, MPIRUN, OPTIONS, PROGRAM, SMALL, alone, command, files,
-                    kill_rank, needs_mpi, refused, run, same_files, sets, start)
+                    kill_rank, needs_mpi, process_of, refused, run, same_files, sets, start,
+                    wait_for)
 
 pytestmark = needs_mpi
 
@@ -71,6 +73,27 @@ def test_a_full_disk_of_rank_0_ends_the_job_in_one_line(tmp_path):
     refused(run(words, tmp_path), "run/", "File too large")
     assert time.monotonic() - begin < 30
     assert not [f for f in files(tmp_path) if ".tmp-" in f or f.endswith("model.safetensors")]
+
+
+def test_a_full_disk_of_another_rank_is_named_by_rank_0(tmp_path):
+    limited = 'ulimit -f 8; exec "$0" "$@"'
+    seeds = ["train", *SMALL, *sets("model.layers=60", "train.seeds=4"), "--out", "run"]
+    words = [MPIRUN, *OPTIONS, "-n", "1", str(PROGRAM), *seeds,
+             ":", "-n", "1", "bash", "-c", limited, str(PROGRAM), *seeds]
+    refused(run(words, tmp_path), "rank 1: ", "run/seed-", "File too large")
+
+
+def test_ranks_that_are_told_to_stop_save_first(tmp_path):
+    checkpoint = tmp_path / "run" / "checkpoint.safetensors"
+    job = start(3, "train", *LONG, "--out", "run", cwd=tmp_path)
+    wait_for(job, checkpoint.exists)
+    for rank in range(3):  # as Slurm does before the time is up
+        os.kill(process_of(job, rank), signal.SIGTERM)
+    out, error = job.communicate(timeout=60)
+    refused(subprocess.CompletedProcess([], job.returncode, out, error), "stopped after",
+            "checkpoint saved", "--resume", code=1)
+    result = run(command(2, "train", *LONG, "--out", "run", "--resume", "--quiet"), tmp_path)
+    assert result.returncode == 0, result.stderr
 
 
 def test_a_missing_host_ends_the_job_before_it_begins(tmp_path):
