@@ -186,7 +186,7 @@ HWY_NOINLINE void ShrinkInputs(const PackedBlock& block, const PackedLayer& laye
     };
     const std::size_t n = block.n;  // read once: for all that g++ knows, a store might change it
     std::size_t j = 0;
-    // Their bits are stored once: a store for every vector took 2 % of a batch of 50 x 100.
+    // Their bits are stored once: a store for every vector took 1 % of a batch of 50 x 100.
     for (; j + 64 < n; j += 64) {
         std::uint64_t bits = 0;
         ForEach<64 / kLanes>([&](auto v) HWY_ATTR {

@@ -169,11 +169,11 @@ HWY_INLINE V LookUpFour(V numbers, VN number) {
 
 #if PIBINN_AVX512
 
-/// Without comparisons: Zen 5 renames so few masks that three of them for a vector kept it from
-/// working on the next ones, and it compares on the ports that permute. Of the differences to the
-/// thresholds the sign bits count: the second one is the number's bit 1, and all three together are
-/// its bit 0. The bits above these are anything. Where NaN is beyond marked thresholds differences
-/// may overflow; its number does not matter.
+/// Without comparisons: Zen 5 compares on the two ports that permute, and with three masks per
+/// vector instead of one a loop of shrinks took 5.0 cycles per vector instead of 2.3. Of the
+/// differences to the thresholds the sign bits count: the second one is the number's bit 1, and all
+/// three together are its bit 0. The bits above these are anything. Where NaN is beyond marked
+/// thresholds differences may overflow; its number does not matter.
 template <class V>
 HWY_INLINE auto NumberOfFour(V size, V first, V second, V third) {
     const hn::RebindToUnsigned<hn::DFromV<V>> du;
