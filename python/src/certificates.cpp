@@ -4,6 +4,7 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -89,11 +90,11 @@ nb::dict calibrate_model(Model& model, const AnyRows& signals, const nb::object&
 }  // namespace
 
 void bind_certificates(nb::module_& core) {
-    core.def("certify", &certify_model, "model"_a, "signals"_a, "measurements"_a, "supports"_a,
-             "size"_a, "samples"_a, "seed"_a, "norm"_a, "noise"_a, "float32"_a, "attack"_a,
-             "attach"_a);
-    core.def("calibrate", &calibrate_model, "model"_a, "signals"_a, "measurements"_a, "noise_std"_a,
-             "snr_db"_a, "seed"_a, "confidence"_a, "coverage"_a, "attach"_a);
+    core.def("certify", &certify_model, "model"_a, "signals"_a.none(), "measurements"_a.none(),
+             "supports"_a, "size"_a, "samples"_a, "seed"_a, "norm"_a, "noise"_a, "float32"_a,
+             "attack"_a, "attach"_a);
+    core.def("calibrate", &calibrate_model, "model"_a, "signals"_a, "measurements"_a.none(),
+             "noise_std"_a, "snr_db"_a, "seed"_a, "confidence"_a, "coverage"_a, "attach"_a);
 }
 
 }  // namespace pibinn::python

@@ -121,8 +121,8 @@ void bind_solvers(nb::module_& core) {
     core.def("amp", &amp, "op"_a, "y"_a, "shrink"_a, "alpha"_a, "density"_a, "variance"_a,
              "noise_std"_a, "damping"_a, "max_iterations"_a, "tolerance"_a, "rows"_a, "halves"_a,
              "threads"_a);
-    core.def("linear", &linear, "op"_a, "y"_a, "signals"_a, "measurements"_a, "noise_std"_a,
-             "ridge"_a, "remove_mean"_a, "threads"_a);
+    core.def("linear", &linear, "op"_a, "y"_a, "signals"_a.none(), "measurements"_a.none(),
+             "noise_std"_a, "ridge"_a, "remove_mean"_a, "threads"_a);
 }
 
 }  // namespace pibinn::python

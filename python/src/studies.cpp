@@ -100,11 +100,12 @@ nb::dict reproduce(const std::vector<std::string>& ids, std::size_t seeds, bool 
 
 void bind_studies(nb::module_& core) {
     core.def("compare", &compare, "file"_a, "settings"_a, "seed"_a, "weights"_a, "structures"_a,
-             "architectures"_a, "seeds"_a, "folder"_a, "resume"_a, "threads"_a, "progress"_a);
+             "architectures"_a, "seeds"_a, "folder"_a, "resume"_a, "threads"_a,
+             "progress"_a.none());
     core.def("train_configuration", &train, "file"_a, "settings"_a, "seed"_a, "folder"_a,
-             "resume"_a, "device"_a, "threads"_a, "progress"_a);
+             "resume"_a, "device"_a, "threads"_a, "progress"_a.none());
     core.def("reproduce", &reproduce, "ids"_a, "seeds"_a, "quick"_a, "images"_a, "eeg"_a,
-             "folder"_a, "date"_a, "threads"_a, "progress"_a);
+             "folder"_a, "date"_a, "threads"_a, "progress"_a.none());
     core.def("default_configuration", &study::default_config,
              "Every key of a configuration with its default and meaning, as TOML.");
 }

@@ -124,7 +124,7 @@ nb::dict train_network(const Problem& problem, const nb::dict& spec, const std::
 void bind_training(nb::module_& core) {
     core.def("train", &train_network, "problem"_a, "spec"_a, "recipe"_a, "changes"_a,
              "own_groups"_a, "seed"_a, "device"_a, "folder"_a, "resume"_a, "threads"_a,
-             "progress"_a);
+             "progress"_a.none());
     core.def("usual_neighbours", [](const std::string& activation, bool on_grid) {
         return usual_neighbours(parse_activation(activation), on_grid);
     });

@@ -12,6 +12,8 @@
 #include <thread>
 #include <vector>
 
+#include <nanobind/stl/string.h>
+
 namespace pibinn::python {
 
 namespace nb = nanobind;
@@ -28,6 +30,13 @@ class Watched {
 public:
     explicit Watched(const std::function<void(const ProgressSink&)>& work)
         : thread_([this, &work] { run(work); }) {}
+
+    ~Watched() {
+        if (!thread_.joinable()) return;
+        stop();
+        const nb::gil_scoped_release release;
+        thread_.join();
+    }
 
     /// Waits a little. Returns whether the work has ended.
     bool wait(std::optional<Event>& event, std::vector<std::string>& notes) {
