@@ -31,7 +31,7 @@ def as_array(values: Any, name: str) -> Array:
         raise InputError(f"{name} is no array of numbers ({error})",
                          "give rows of equal length") from error
     if array.dtype in _KEPT and array.dtype.isnative:
-        return array
+        return array if array.flags.aligned else array.copy()
     if array.dtype.kind not in "biufcO":
         raise UsageError(f"{name} holds {array.dtype}, not numbers",
                          "give float32, float64, complex64 or complex128")
@@ -81,7 +81,8 @@ def decibels(snr_db: Any) -> tuple[float, float] | None:
     if snr_db is None:
         return None
     try:
-        least, most = (float(snr_db),) * 2 if np.isscalar(snr_db) else map(float, snr_db)
+        pair: Any = (snr_db, snr_db) if np.ndim(snr_db) == 0 else tuple(snr_db)
+        least, most = (float(ratio) for ratio in pair)
     except (TypeError, ValueError) as error:
         raise UsageError(f"snr_db is {snr_db!r}", "give one number, or (least, most)") from error
     if not (np.isfinite(least) and np.isfinite(most) and least <= most):

@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from .model import Model
-from .torch import UnrolledNet, torch
+from .torch import UnrolledNet
 
 try:
     from deepinv.models import Reconstructor
@@ -31,6 +31,6 @@ class UnrolledReconstructor(Reconstructor):  # type: ignore[misc]
         self.network = UnrolledNet(own).to(device)
         self.shape = (own.n_entries,) if shape is None else tuple(shape)
 
-    def forward(self, y: Any, physics: Any = None, **keywords: Any) -> torch.Tensor:
+    def forward(self, y: Any, physics: Any = None, **keywords: Any) -> Any:
         rows = y.reshape(len(y), -1)
         return self.network(rows).reshape(len(y), *self.shape)

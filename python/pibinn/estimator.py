@@ -205,10 +205,11 @@ class UnrolledRecovery(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type
         return self._train(dataset.problem, seed_of(self.random_state))
 
     def predict(self, measurements: Any) -> Any:
-        """The signals of every row of measurements, as float32 or complex64.
+        """The signals of every row of measurements.
 
-        A Dask array gives a Dask array, block by block. Rows of float32 without gaps are read
-        where they are.
+        Rows of float32 (complex64) give float32 (complex64), others float64 (complex128); the work
+        is done in float32. A Dask array gives a Dask array, block by block. Rows of float32
+        without gaps are read where they are.
         """
         try:
             found = self.model_._fast(measurements, 0 if self.n_jobs is None
@@ -229,6 +230,8 @@ class UnrolledRecovery(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type
             rows = validate_data(self, _plain(measurements), reset=False,
                                  dtype=[np.float32, np.float64])
         found = self.model_.recover(rows, self.n_jobs)
+        if rows.dtype not in (np.float32, np.complex64):
+            found = found.astype(np.result_type(found, np.float64))
         return found[:, 0] if self._one_column else found
 
     def score(self, measurements: Any, signals: Any, sample_weight: Any = None) -> float:

@@ -75,7 +75,7 @@ class Model:
                              "this model are real", "give real numbers")
         kind = np.complex64 if self.complex_measurements else np.float32
         with np.errstate(over="ignore"):  # refused as infinite, with its place
-            found = self._fast(np.ascontiguousarray(array, dtype=kind), threads)
+            found: Array | None = self._fast(np.ascontiguousarray(array, dtype=kind), threads)
         assert found is not None
         return found
 
@@ -147,7 +147,8 @@ class Model:
     @property
     def kernel(self) -> str | None:
         """The packed kernel that recovers, or None where floats do."""
-        return self._recovery.kernel
+        name: str | None = self._recovery.kernel
+        return name
 
     def evaluate(self, signals: Any, measurements: Any = None) -> dict[str, Any]:
         """How well known signals are recovered; the operator measures unless measurements come."""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
+from ._core import Operator as _CoreOperator
 from ._arrays import Array, as_array, join_complex, split_complex, whole
 from ._errors import InputError, UsageError
 
@@ -71,9 +72,8 @@ class Operator:
     (8, 12)
     """
 
-    _core: _core.Operator
-
     def __init__(self, matrix: Any) -> None:
+        self._core: _CoreOperator
         if isinstance(matrix, Operator):
             self._core = matrix._core
         elif isinstance(matrix, _core.Operator):
@@ -86,13 +86,13 @@ class Operator:
             self._core = self._of_dense(_block(matrix, "the operator"))
 
     @staticmethod
-    def _of_dense(array: Array) -> _core.Operator:
+    def _of_dense(array: Array) -> _CoreOperator:
         if array.dtype.kind == "c":
             return _core.Operator.from_complex(array)
         return _core.Operator.from_dense(array)
 
     @staticmethod
-    def _of_sparse(matrix: Any) -> _core.Operator:
+    def _of_sparse(matrix: Any) -> _CoreOperator:
         if np.dtype(matrix.dtype).kind == "c":
             if matrix.shape[0] * matrix.shape[1] * 16 > _QUIET_BYTES:
                 warnings.warn("a complex sparse matrix is turned into a dense one", stacklevel=4)
@@ -113,7 +113,7 @@ class Operator:
         times = whole(times, "times", 1)
         if array.dtype.kind == "c":
             return cls(_core.Operator.from_complex(array, times))
-        structure = _core.Structure.repeated(*array.shape, times)
+        structure = _core.Structure.repeated(array.shape[0], array.shape[1], times)
         return cls(_core.Operator.from_values(structure, _columns(array)))
 
     @classmethod
@@ -251,7 +251,7 @@ class Operator:
 
     def to_dense(self) -> Array:
         """The whole matrix, zeros and repetitions included."""
-        full = self._core.to_dense()
+        full: Array = self._core.to_dense()
         if not self.is_complex:
             return full
         repeat = self.repeat

@@ -187,7 +187,7 @@ private:
 void bind_recovery(nb::module_& core) {
     nb::class_<Recovery>(core, "Recovery", "A model ready to recover signals.")
         .def(nb::init<const Model&, const std::string&>(), "model"_a, "kernel"_a = "auto")
-        .def("recover", &Recovery::recover, "measurements"_a, "threads"_a = 0)
+        .def("recover", &Recovery::recover, "measurements"_a.none(), "threads"_a = 0)
         .def("layers", &Recovery::layers, "measurements"_a, "threads"_a = 0)
         .def_prop_ro("kernel", [](const Recovery& recovery) -> nb::object {
             const PackedModel* packed = recovery.recoverer().packed();
