@@ -1,4 +1,4 @@
-"""Arrays on their way in: whatever speaks the buffer protocol or DLPack, copied only if it must be."""
+"""Arrays on their way in: whatever speaks the buffer protocol or DLPack, copied only if need be."""
 
 from __future__ import annotations
 

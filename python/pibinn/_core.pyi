@@ -206,7 +206,8 @@ def train_configuration(
 
 def reproduce(
         ids: Sequence[str], seeds: int, quick: bool, images: str, eeg: str,
-        folder: str | os.PathLike[str], date: str, threads: int, progress: Any | None) -> dict[str, Any]: ...
+        folder: str | os.PathLike[str], date: str, threads: int,
+        progress: Any | None) -> dict[str, Any]: ...
 
 def default_configuration() -> str:
     """Every key of a configuration with its default and meaning, as TOML."""

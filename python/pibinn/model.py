@@ -40,7 +40,7 @@ class Model:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Model:
-        """Reads a model file, whoever wrote it; a file that is wrong is an error that says where."""
+        """Reads a model file, whoever wrote it; a wrong file is an error that says where."""
         return cls(_core.Model.load(os.fspath(path)))
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -335,7 +335,7 @@ def find_structure(matrix: Any) -> dict[str, Any]:
     >>> import numpy as np, pibinn
     >>> found = pibinn.find_structure(np.kron(np.eye(3), np.ones((2, 4))))
     >>> [fit["kind"] for fit in found["fits"]]
-    ['dense', 'mask', 'blocks', 'repeated']
+    ['dense', 'repeated', 'blocks', 'mask']
     """
     array: NDArray[np.float32] = np.ascontiguousarray(_block(matrix, "the matrix"),
                                                       dtype=np.float32)

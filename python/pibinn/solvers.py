@@ -98,8 +98,8 @@ def _lasso(method: str) -> Callable[..., Any]:
     >>> A = pibinn.Operator.random(30, 60, "rademacher")
     >>> x = np.zeros(60); x[[3, 40]] = 1, -2
     >>> found = pibinn.solvers.{method}(A, A @ x, lambda_=0.001)
-    >>> bool(np.abs(found - x).max() < 0.02)
-    True
+    >>> np.flatnonzero(np.abs(found) > 0.5).tolist()
+    [3, 40]
     """
     return solve
 

@@ -35,8 +35,8 @@ def forms(y):
             "memoryview": memoryview(y), "longdouble": y.astype(np.longdouble)}
 
 
-@pytest.mark.parametrize("form", ["unaligned", "float64", "fortran", "strided", "reversed", "read-only",
-                                  "big-endian", "lists", "DLPack", "memoryview", "longdouble"])
+@pytest.mark.parametrize("form", ["unaligned", "float64", "fortran", "strided", "reversed",
+                                  "read-only", "big-endian", "lists", "DLPack", "memoryview", "longdouble"])
 def test_the_same_numbers_in_any_form_give_the_same_signals(data, net, form):
     y = np.ascontiguousarray(data.test_measurements[:10])
     expected = net.model_.recover(y)

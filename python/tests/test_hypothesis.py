@@ -11,7 +11,8 @@ import pibinn
 QUICK = settings(max_examples=40, deadline=None, derandomize=True,
                  suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 TYPES = st.one_of(*(st.just(np.dtype(t)) for t in
-                    ("f2", "f4", "f8", ">f4", "c8", "c16", "i1", "u8", "?", "S3", "U2", "O", "M8[s]")))
+                    ("f2", "f4", "f8", ">f4", "c8", "c16", "i1", "u8", "?", "S3", "U2", "O",
+                     "M8[s]")))
 SHAPES = hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=6)
 ARRAYS = TYPES.flatmap(lambda t: hnp.arrays(t, SHAPES) if t.kind != "O" else
                        hnp.arrays(t, SHAPES, elements=st.one_of(st.none(), st.text(max_size=2))))

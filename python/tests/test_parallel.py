@@ -2,12 +2,15 @@
 
 import multiprocessing
 import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 from joblib import Parallel, delayed
 
 import pibinn
+from conftest import ROOT
 
 da = pytest.importorskip("dask.array", reason="Dask is not installed")
 distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
@@ -73,3 +76,11 @@ def test_a_forked_child_has_threads_of_its_own(data, net):
     expected = net.predict(y)  # wakes the pool of this process
     with multiprocessing.get_context("fork").Pool(1) as pool:
         assert np.array_equal(pool.apply_async(_predict, ((net, y),)).get(timeout=60), expected)
+
+
+def test_the_example_of_a_large_file_runs(tmp_path):
+    example = ROOT / "python" / "examples" / "larger_than_memory.py"
+    subprocess.run([sys.executable, "-W", "ignore", example, tmp_path, "--rows", "1000", "--block",
+                    "400"], check=True, capture_output=True, timeout=120)
+    assert np.load(tmp_path / "x.npy", mmap_mode="r").shape == (1000, 100)
+    assert np.abs(np.load(tmp_path / "x.npy")).max() > 0
