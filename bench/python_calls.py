@@ -98,7 +98,8 @@ def main():
     print(f"\nenergy nmse: network {nmse_db(x, net.predict(y)):.2f} dB, "
           + ", ".join(f"{name} {nmse_db(x[:100], call()):.2f} dB" for name, call in solved.items()))
     over = [p - c for p, c in zip(times["one vector: predict"], times["one vector: C++"])]
-    print(f"predict over C++: {statistics.median(over):.2f} us ({min(over):.2f} to {max(over):.2f})")
+    print(f"predict over C++: {statistics.median(over):.2f} us "
+          f"({min(over):.2f} to {max(over):.2f})")
 
 
 if __name__ == "__main__":

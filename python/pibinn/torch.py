@@ -61,8 +61,8 @@ class UnrolledNet(nn.Module):  # type: ignore[misc]
     The forward pass takes rows of measurements and gives rows of signals, real or complex. Weights
     that are stored as bits are trained straight through: ``latent`` is quantised in every forward
     pass, and ``scales`` are learned beside it. ``theta``, ``gain``, ``step``, ``beta``, ``omega``,
-    ``local`` and ``prior`` are parameters where the network has them. No gradient goes through
-    polish.
+    ``local`` and ``prior`` are parameters where the network has them. Gradients pass polish by, as
+    if it were not there.
     """
 
     def __init__(self, model: Model, dtype: Any = torch.float32) -> None:
@@ -187,7 +187,8 @@ class UnrolledNet(nn.Module):  # type: ignore[misc]
             out.append(x)
         if spec["polish"] > 0:
             with torch.no_grad():
-                out[-1] = _polish(spec["polish"], self._cut, a, y, out[-1])
+                change = _polish(spec["polish"], self._cut, a, y, out[-1]) - out[-1]
+            out[-1] = out[-1] + change
         return out
 
     def _shrink(self, k: int, z: Tensor, tau: Tensor, part: _Part) -> tuple[Tensor, Tensor]:

@@ -36,7 +36,8 @@ def forms(y):
 
 
 @pytest.mark.parametrize("form", ["unaligned", "float64", "fortran", "strided", "reversed",
-                                  "read-only", "big-endian", "lists", "DLPack", "memoryview", "longdouble"])
+                                  "read-only", "big-endian", "lists", "DLPack", "memoryview",
+                                  "longdouble"])
 def test_the_same_numbers_in_any_form_give_the_same_signals(data, net, form):
     y = np.ascontiguousarray(data.test_measurements[:10])
     expected = net.model_.recover(y)
