@@ -126,3 +126,23 @@ def test_bad_measurements_are_told_with_a_hint(net, bad, words):
     assert words in str(caught.value)
     assert isinstance(caught.value, pibinn.Error) and caught.value.hint
     assert str(caught.value) == f"{caught.value.message}; {caught.value.hint}"
+
+
+def test_other_threads_run_while_a_batch_is_recovered(data, net):
+    """A thread that only counts gets nowhere while another holds the interpreter's lock."""
+    y = np.tile(data.test_measurements, (4000, 1))
+    counts, done = [0], threading.Event()
+
+    def count():
+        while not done.is_set():
+            counts[0] += 1
+            done.wait(1e-4)
+
+    counter = threading.Thread(target=count)
+    counter.start()
+    before = counts[0]
+    net.model_.recover(y, n_jobs=1)
+    during = counts[0] - before
+    done.set()
+    counter.join()
+    assert during > 20
