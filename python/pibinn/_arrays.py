@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -96,6 +97,16 @@ def whole(value: Any, name: str, least: int = 0) -> int:
             or value < least or value >= 2**63:
         raise UsageError(f"{name} is {value!r}", f"give a whole number of at least {least}")
     return int(value)
+
+
+def only(words: Any, known: Iterable[str], name: str) -> dict[str, Any]:
+    """A dict of known words; a word more is most likely a slip."""
+    if not isinstance(words, dict):
+        raise UsageError(f"{name} is {words!r}", f"give a dict of {', '.join(sorted(known))}")
+    unknown = sorted(set(map(str, words)) - set(known))
+    if unknown:
+        raise UsageError(f"{name} has no '{unknown[0]}'", f"it has {', '.join(sorted(known))}")
+    return words
 
 
 def seed_of(random_state: Any) -> int:

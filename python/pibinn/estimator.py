@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _core
-from ._arrays import Array, as_array, as_rows, decibels, seed_of, whole
+from ._arrays import Array, as_array, as_rows, decibels, only, seed_of, whole
 from ._dask import is_dask_array, recover_blocks
 from ._errors import UsageError
 from ._progress import Listener, ProgressBar
@@ -328,9 +328,11 @@ class UnrolledRecovery(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type
     def _changes(self) -> dict[str, Any]:
         """What is said differently than the recipe."""
         changes: dict[str, Any] = {}
-        for key in ("augment", "loss", "guarantee"):
+        for key in ("augment", "loss"):
             if getattr(self, key) is not None:
-                changes[key] = getattr(self, key)
+                changes[key] = str(getattr(self, key))
+        if self.guarantee is not None:
+            changes["guarantee"] = _signal_class(self.guarantee)
         for key, name in (("batch_size", "batch"), ("max_epochs", "max_epochs")):
             if getattr(self, key) is not None:
                 changes[name] = whole(getattr(self, key), key, 1)
@@ -367,6 +369,18 @@ class UnrolledRecovery(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type
         self.n_iter_ = max(len(history["epoch"]), 1)
         self.n_features_in_ = model.n_measurements
         return self
+
+
+def _signal_class(guarantee: Any) -> dict[str, Any]:
+    """The class of signals of a guarantee, with numbers for numbers."""
+    words = only(guarantee, ("supports", "size", "norm", "noise"), "guarantee")
+    made: dict[str, Any] = {key: float(words[key]) for key in ("norm", "noise") if key in words}
+    if "size" in words:
+        made["size"] = whole(words["size"], "size", 1)
+    if "supports" in words:
+        made["supports"] = [[whole(i, "an entry of a support") for i in support]
+                            for support in words["supports"]]
+    return made
 
 
 def _plain(values: Any) -> Any:

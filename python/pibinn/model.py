@@ -9,12 +9,15 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arrays import Array, as_array, as_rows, decibels, join_complex, split_complex, whole
+from ._arrays import Array, as_array, as_rows, decibels, join_complex, only, split_complex, whole
 from ._errors import InputError, UsageError
 from .certificate import Calibration, Certificate
 from .operator import Operator
 
 _STATE = 1  # of pickles
+# What a network is beside its depth.
+_WORDS = ("architecture", "activation", "weights", "update", "threshold", "momentum", "onsager",
+          "step", "delta", "pieces", "polish", "groups", "neighbours", "grid")
 
 
 class Model:
@@ -51,7 +54,7 @@ class Model:
     def untrained(cls, operator: Any, *, n_layers: int = 10, theta: float = 0.1,
                   **network: Any) -> Model:
         """The network that the first iterations of a solver are: what a training starts from."""
-        spec = {"layers": whole(n_layers, "n_layers", 1), **network}
+        spec = {"layers": whole(n_layers, "n_layers", 1), **only(network, _WORDS, "a network")}
         return cls(_core.Model.untrained(spec, Operator(operator)._core, float(theta)))
 
     def recover(self, measurements: Any, n_jobs: int | None = None) -> Array:

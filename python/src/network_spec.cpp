@@ -15,7 +15,12 @@ namespace {
 template <class T>
 T get(const nb::dict& words, const char* key, T otherwise) {
     if (!words.contains(key)) return otherwise;
-    return nb::cast<T>(words[key]);
+    try {
+        return nb::cast<T>(words[key]);
+    } catch (const nb::cast_error&) {
+        fail_usage(std::string(key) + " is not of the type that it must be",
+                   "give a word, a number or a truth value as the default is");
+    }
 }
 
 std::string word(const nb::dict& words, const char* key, const char* otherwise) {

@@ -151,6 +151,7 @@ def test_an_unfitted_estimator_says_so(data):
     ({"recipe": "mine"}, "default"), ({"augment": "zoom"}, "none"), ({"loss": "l3"}, "squared"),
     ({"device": "tpu"}, "cpu"), ({"n_jobs": 0}, "n_jobs is 0"), ({"basis": "wavelet"}, "dct"),
     ({"operator": np.ones((3, 40))}, "expected 3 measurements"),
+    ({"guarantee": {"sise": 2}}, "size"), ({"guarantee": 3}, "size"),
     ({"groups": "pairs"}, "complex"), ({"random_state": -1}, "random_state is -1"),
 ])
 def test_bad_parameters_are_told_with_a_hint(data, parameters, words):

@@ -43,6 +43,14 @@ def test_the_program_trains_the_same_network(tmp_path):
     assert program._core.to_bytes() == net.model_._core.to_bytes()
 
 
+def test_a_slip_in_the_words_of_a_network_is_told(data):
+    with pytest.raises(pibinn.UsageError, match="no 'wieghts'; it has.*weights"):
+        pibinn.Model.untrained(data.operator, wieghts="one-bit")
+    for words in ({"weights": 3}, {"pieces": -1}, {"momentum": "on"}, {"delta": None}):
+        with pytest.raises(pibinn.UsageError, match="type"):
+            pibinn.Model.untrained(data.operator, **words)
+
+
 def test_bits_are_counted_both_ways(net):
     bits = net.model_.bits
     assert bits["weights"] == 0 and bits["operator"] == 20 * 40 + 32
