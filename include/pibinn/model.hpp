@@ -5,6 +5,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "pibinn/matrix.hpp"
@@ -40,6 +41,9 @@ struct Model {
     /// Believes nothing of the file: whatever does not fit together is an error that says what and
     /// where.
     static Model load(const std::filesystem::path& path);
+    /// The same as the bytes of such a file. Errors call them `where`.
+    std::string to_bytes() const;
+    static Model from_bytes(std::string_view bytes, std::string where);
 
     /// The global scale of a `one-bit` model, 0 for other kinds.
     double scale() const;

@@ -15,8 +15,9 @@ struct Module {
 };
 
 /// Loads `file` from beside the program or the library or from the folder above, where a build has
-/// it, or from `lib` beside `bin`, where an installation has it. Its function `version_entry` must name our own version.
-/// `global` lets what it is linked with see its own libraries, as plugins of MPI need.
+/// it, or from `lib` beside `bin`, where an installation has it. Its function `version_entry` must
+/// name our own version. `global` lets what it is linked with see its own libraries, as plugins of
+/// MPI need.
 Module load_module(const char* file, const char* version_entry, bool global = false);
 
 }  // namespace pibinn

@@ -99,7 +99,9 @@ void require_storable(const NetworkSpec& spec, const Operator& op) {
     check_claims("the model", spec, op.structure(), by_formula, count_bits(spec, op).total / 8);
 }
 
-void Model::save(const std::filesystem::path& path) const {
+void Model::save(const std::filesystem::path& path) const { write_file(path, to_bytes()); }
+
+std::string Model::to_bytes() const {
     require_fitting(*this);
     require_storable(spec, op);
     std::vector<Tensor> tensors;
@@ -138,12 +140,15 @@ void Model::save(const std::filesystem::path& path) const {
     header["pibinn.format"] = std::to_string(own ? kFormat : kFormat - 1);
     header["pibinn.version"] = version();
     header["pibinn.network"] = to_json(spec).dump();
-    write_safetensors(path, tensors, header);
+    return format_safetensors(tensors, header);
 }
 
 Model Model::load(const std::filesystem::path& path) {
-    const std::string content = read_file(path);
-    const SafeTensors file = parse_safetensors(content, path.string());
+    return from_bytes(read_file(path), path.string());
+}
+
+Model Model::from_bytes(std::string_view content, std::string where) {
+    const SafeTensors file = parse_safetensors(content, std::move(where));
     check_format(file);
     Model model;
     const auto [network, network_where] = metadata_json(file, "pibinn.network");

@@ -14,7 +14,7 @@ RANKS = [
     ["train", "infer", "theory"],
     ["report"],
     ["study"],
-    ["cli"],
+    ["cli", "python"],
 ]
 RANK = {room: rank for rank, rooms in enumerate(RANKS) for room in rooms}
 
@@ -46,11 +46,11 @@ def violations(root):
         if public[name] is None:
             found.append(f"include/{name}: the first line must be '// room: NAME' of a known room")
 
-    def check(path, room, is_public):
+    def check(path, room, is_public, own=None):
         where = path.relative_to(root).as_posix()
         for bracket, target in INCLUDE.findall(path.read_text(encoding="utf-8")):
             ours = target.startswith("pibinn/")
-            if bracket == "<" and not ours:
+            if bracket == "<" and not ours or own and (own / target).is_file():
                 continue
             if ours and target in public:
                 other = public[target]
@@ -75,4 +75,8 @@ def violations(root):
             check(path, room, is_public=False)
         else:
             found.append(f"{path.relative_to(root).as_posix()}: no room is called '{room}'")
+    # The bindings of the Python package are a room of their own, beside src/.
+    bindings = root / "python" / "src"
+    for path in sorted(bindings.glob("*.[ch]pp")):
+        check(path, "python", is_public=False, own=bindings)
     return found

@@ -11,6 +11,9 @@ SOUND = {
     "src/core/file.hpp": '#pragma once\n#include "pibinn/error.hpp"\n',
     "src/data/npy.cpp": '#include "pibinn/npy.hpp"\n#include <zlib.h>\n#include "core/file.hpp"\n',
     "src/solvers/omp.hpp": "#pragma once\n",
+    "src/cli/console.hpp": "#pragma once\n",
+    "python/src/arrays.hpp": '#pragma once\n#include "core/file.hpp"\n',
+    "python/src/arrays.cpp": '#include "arrays.hpp"\n#include "solvers/omp.hpp"\n',
 }
 
 
@@ -46,6 +49,8 @@ def test_a_sound_tree_passes(tmp_path):
         ("src/data/a.cpp", '#include "pibinn/nothing.hpp"\n', "unknown include"),
         ("src/data/a.cpp", '#include "data/nothing.hpp"\n', "unknown include"),
         ("src/attic/a.cpp", "int x;\n", "no room is called 'attic'"),
+        ("python/src/a.cpp", '#include "cli/console.hpp"\n', "python must not include"),
+        ("python/src/a.cpp", '#include "b.hpp"\n', "unknown include 'b.hpp'"),
     ],
 )
 def test_a_planted_violation_is_found(tmp_path, name, text, complaint):

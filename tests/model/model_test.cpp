@@ -80,6 +80,20 @@ TEST_F(ModelFile, CarriesWhatItsSignalsAre) {
     EXPECT_EQ(Model::load(path).domain.basis.matrix(), psi);
 }
 
+TEST_F(ModelFile, IsTheBytesOfTheModel) {
+    const Operator op = Operator::random(Structure::dense(6, 16), OperatorEnsemble::gaussian, 3);
+    const Model model = some_model({}, op);
+    model.save(folder_ / "m.safetensors");
+    EXPECT_EQ(model.to_bytes(), read_file(folder_ / "m.safetensors"));
+    EXPECT_EQ(Model::from_bytes(model.to_bytes(), "a pickle").to_bytes(), model.to_bytes());
+    try {
+        Model::from_bytes(model.to_bytes().substr(0, 100), "a pickle");
+        ADD_FAILURE() << "loaded without an error";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.message().find("a pickle"), 0u) << error.what();
+    }
+}
+
 TEST_F(ModelFile, RoundTripsEveryStructureAndKindToTheBit) {
     for (auto structure : {StructureKind::dense, StructureKind::repeated, StructureKind::blocks,
                            StructureKind::mask})

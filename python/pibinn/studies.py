@@ -1,0 +1,108 @@
+"""What the program's verbs do with configurations and folders."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+from collections.abc import Iterable
+from typing import Any
+
+from . import _core
+from ._arrays import whole
+from ._errors import FailedError
+from ._progress import Listener, ProgressBar
+from .datasets import settings_of
+from .model import Model, threads_of
+
+Path = str | os.PathLike[str]
+
+
+class Comparison:
+    """Several networks on one problem: ``rows`` as dicts, ``models`` in the same order."""
+
+    def __init__(self, summary: dict[str, Any], models: list[Model]) -> None:
+        self.summary = summary
+        self.rows: list[dict[str, Any]] = summary["rows"]
+        self.models = models
+
+    def to_frame(self) -> Any:
+        """The rows as a pandas.DataFrame."""
+        import pandas as pd
+        return pd.json_normalize(self.rows)
+
+    def __repr__(self) -> str:
+        lines = [f"  {row['scheme']} on {row['structure']}: {row['test_nmse_db']:.2f} dB"
+                 for row in self.rows]
+        return "\n".join(["Comparison(", *lines, ")"])
+
+
+def _configuration(configuration: Any) -> tuple[str, list[str]]:
+    """A TOML file, or sections as dicts: {"problem": {"m": 20}, "model": {"layers": 5}}."""
+    if configuration is None:
+        return "", []
+    if isinstance(configuration, dict):
+        settings = [s for section, keys in configuration.items()
+                    for s in settings_of(section, keys)]
+        return "", settings
+    return os.fspath(configuration), []
+
+
+def _words(values: str | Iterable[str] | None) -> str:
+    if values is None:
+        return ""
+    return values if isinstance(values, str) else ",".join(values)
+
+
+def compare(configuration: Any = None, *, folder: Path, weights: str | Iterable[str] | None = None,
+            structures: str | Iterable[str] | None = None,
+            architectures: str | Iterable[str] | None = None, seeds: int = 0,
+            seed: int | None = None, resume: bool = False, n_jobs: int | None = None,
+            verbose: int | bool | Listener = 0) -> Comparison:
+    """Trains several networks on one problem, as ``pibinn compare``.
+
+    ``configuration`` is a TOML file, or a dict of sections. ``folder`` gets a run of each network,
+    ``compare.csv`` and ``report.html``.
+    """
+    file, settings = _configuration(configuration)
+    with ProgressBar(verbose) as bar:
+        found = _core.compare(file, settings, seed, _words(weights), _words(structures),
+                              _words(architectures), whole(seeds, "seeds"), os.fspath(folder),
+                              resume, threads_of(n_jobs), bar.listener)
+    return Comparison(json.loads(found["summary"]), [Model(m) for m in found["models"]])
+
+
+def train(configuration: Any = None, *, folder: Path, seed: int | None = None,
+          resume: bool = False, device: str = "cpu", n_jobs: int | None = None,
+          verbose: int | bool | Listener = 0) -> tuple[list[Model], dict[str, Any]]:
+    """Trains every seed of a configuration, as ``pibinn train``: models, and the summary."""
+    file, settings = _configuration(configuration)
+    with ProgressBar(verbose) as bar:
+        found = _core.train_configuration(file, settings, seed, os.fspath(folder), resume, device,
+                                          threads_of(n_jobs), bar.listener)
+    if not found["finished"]:
+        raise FailedError("the training was stopped", "call again with resume=True")
+    return [Model(m) for m in found["models"]], json.loads(found["summary"])
+
+
+def reproduce(*ids: str, folder: Path, seeds: int = 0, quick: bool = False,
+              images: Path | None = None, eeg: Path | None = None, n_jobs: int | None = None,
+              verbose: int | bool | Listener = 0) -> dict[str, Any]:
+    """Makes tables, figures and claims of the paper again, as ``pibinn reproduce``.
+
+    Without ``ids`` all of them; ``quick`` takes a minute. The folder gets ``report.html`` and a
+    table per experiment; what is there is not trained again. Returns what ``reproduction.json``
+    holds.
+    """
+    with ProgressBar(verbose) as bar:
+        found = _core.reproduce(list(ids), whole(seeds, "seeds"), quick, os.fspath(images or ""),
+                                os.fspath(eeg or ""), os.fspath(folder),
+                                datetime.date.today().isoformat(), threads_of(n_jobs),
+                                bar.listener)
+    result: dict[str, Any] = json.loads(found["summary"])
+    return result
+
+
+def default_configuration() -> str:
+    """Every key of a configuration with its default and meaning, as TOML."""
+    return _core.default_configuration()

@@ -1,0 +1,162 @@
+"""The module of PyTorch and the library agree: outputs, and the gradients that train."""
+
+import numpy as np
+import pytest
+
+import pibinn
+from pibinn import _core
+from pibinn._arrays import split_complex
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed (Debian: python3-torch)",
+                            exc_type=ImportError)
+from pibinn.torch import UnrolledNet  # noqa: E402
+
+
+def tensor(array):
+    kind = torch.complex128 if np.iscomplexobj(array) else torch.float64
+    return torch.tensor(array.tolist(), dtype=kind)
+
+
+def numbers(tensor_):
+    return np.asarray(tensor_.detach().tolist())
+
+
+def waves(rng):
+    t = np.linspace(0, 1, 32)
+    x = np.array([np.sin(2 * np.pi * (3 * rng.random() + 1) * t + rng.random())
+                  for _ in range(150)])
+    a = rng.standard_normal((16, 32)) / 4
+    return a, x
+
+
+def structured(structure, **keywords):
+    data = pibinn.datasets.synthetic(m=12, n=24, structure=structure, repeat=3, train=150, test=30,
+                                     snr_db=20)
+    net = pibinn.UnrolledRecovery(n_layers=4, max_epochs=2, polish=0, **keywords)
+    return net.fit_dataset(data).model_, data.test_measurements, data.test_signals
+
+
+def radio(kind, **keywords):
+    sizes = {"beamspace": {"antennas": 32, "measurements": 16},
+             "access": {"antennas": 2, "users": 48, "pilots": 16}, "fourier": {"m": 16, "n": 32}}
+    data = getattr(pibinn.datasets, kind)(train=100, test=20, **sizes[kind])
+    net = pibinn.UnrolledRecovery(n_layers=4, max_epochs=1, **keywords).fit_dataset(data)
+    return net.model_, data.test_measurements, data.test_signals
+
+
+def wiener(basis, rng):
+    a, x = waves(rng)
+    net = pibinn.UnrolledRecovery(a, n_layers=4, max_epochs=1, activation="wiener", basis=basis)
+    return net.fit(x @ a.T, x).model_, (x @ a.T)[:20].astype(np.float32), x[:20]
+
+
+CASES = {
+    **{f"{s} {w}": (lambda s=s, w=w: structured(s, weights=w, activation="soft"))
+       for s in ("dense", "repeated", "blocks", "mask")
+       for w in ("tied", "one-bit", "one-bit-layer", "one-bit-channel", "ternary", "float")},
+    **{f"{s} {a}": (lambda s=s, a=a: structured(s, weights="float", activation=a))
+       for s in ("dense", "repeated") for a in ("hard", "piecewise")},
+    "plain": lambda: structured("dense", weights="float", activation="soft", update="plain"),
+    **{f"{k} {a} {w}": (lambda k=k, a=a, w=w: radio(k, activation=a, weights=w))
+       for k in ("beamspace", "access", "fourier") for a in ("soft", "piecewise")
+       for w in ("tied", "float", "one-bit")},
+    "neighbours": lambda: radio("beamspace", activation="piecewise", neighbours=True),
+    "wiener": lambda: wiener("dct", np.random.default_rng(1)),
+}
+
+
+@pytest.fixture(scope="module", params=CASES)
+def case(request):
+    return CASES[request.param]()
+
+
+def test_outputs_are_the_same(case):
+    """Within 1e-6 of the largest entry: float32 against float64, layer after layer."""
+    model, y, _ = case
+    expected = model.recover(y)
+    found = numbers(UnrolledNet(model, torch.float64)(tensor(y)))
+    assert np.abs(found - expected).max() < 1e-6 * max(1, np.abs(expected).max())
+
+
+def test_a_model_that_went_through_pytorch_is_the_same(case):
+    model, y, _ = case
+    again = UnrolledNet(model).to_model()
+    assert np.array_equal(again.recover(y), model.recover(y))
+    assert again.bits == model.bits
+
+
+def test_gradients_are_the_same(case):
+    """Autograd of the formulas against the passes that train, every parameter."""
+    model, y, x = case
+    if model._core.domain["basis"] != "identity":
+        x = np.zeros_like(x)  # coefficients of another basis; any target will do
+    vectors = model._core.domain["vectors"]
+    if np.iscomplexobj(y):
+        y, x = split_complex(y, vectors), split_complex(x, vectors)
+    y, x = (np.ascontiguousarray(part, np.float32) for part in (y, x))
+    loss, gradient = _core.gradient(model._core, y, x)
+    net = UnrolledNet(model, torch.float64)
+    own = ((net.coefficients(tensor(y))[-1] - tensor(x)) ** 2).sum()
+    own.backward()
+    assert float(own) == pytest.approx(loss, rel=1e-5)
+
+    def of_layers(name):
+        return np.concatenate([gradient[f"{name}.{k}"] for k in range(1, 5)])
+
+    for name in net.names:
+        theirs = gradient[name] if name in gradient else of_layers(name)
+        autograd = getattr(net, name).grad
+        found = np.zeros_like(theirs) if autograd is None else numbers(autograd).reshape(-1)
+        assert np.abs(found - theirs).max() <= 2e-5 * np.abs(theirs).max() + 1e-7, name
+    if model.spec["weights"] != "float":
+        return
+    theirs = of_layers("weights").reshape(4, -1)
+    if net._complete is not None:  # both places of a complex number
+        half = theirs.shape[1] // 2
+        source, sign = (numbers(t) for t in net._complete)
+        total = theirs[:, :half].copy()
+        np.add.at(total, (slice(None), source.astype(int)), theirs[:, half:] * sign)
+        theirs = total
+    found = numbers(net.latent.grad)
+    assert np.abs(found - theirs).max() <= 2e-5 * np.abs(theirs).max()
+
+
+def test_polish_is_the_same_up_to_its_rounding(data, net):
+    """Conjugate gradients square the conditioning, so that float32 keeps four digits of them."""
+    model = pibinn.UnrolledRecovery(data.operator, n_layers=4, polish=6, max_epochs=2).fit(
+        data.measurements, data.signals).model_
+    module = UnrolledNet(model, torch.float64)
+    out = module(tensor(data.test_measurements))
+    out.sum().backward()
+    assert float(module.theta.grad.abs().sum()) > 0
+    found = numbers(out)
+    expected = model.recover(data.test_measurements)
+    assert np.median(np.abs(found - expected).max(axis=1)) < 1e-5
+    assert np.abs(found - expected).max() < 1e-3 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("weights", ["tied", "one-bit", "ternary", "one-bit-channel"])
+def test_fine_tuning_lowers_the_loss_and_is_saved(data, weights, tmp_path):
+    start = pibinn.Model.untrained(data.operator, n_layers=3, weights=weights)
+    net = UnrolledNet(start)
+    y, x = (tensor(part[:200]).float() for part in (data.measurements, data.signals))
+    optimiser = torch.optim.Adam(net.parameters(), 1e-2)
+    losses = []
+    for _ in range(15):
+        optimiser.zero_grad()
+        loss = ((net(y) - x) ** 2).mean()
+        loss.backward()
+        optimiser.step()
+        losses.append(float(loss.detach()))
+    assert losses[-1] < 0.9 * losses[0]
+    net.save(tmp_path / "tuned.safetensors")
+    again = UnrolledNet.load(tmp_path / "tuned.safetensors")
+    assert np.allclose(numbers(again(y)), numbers(net(y)), atol=1e-5)
+    assert again.to_model().bits == start.bits
+
+
+def test_a_fully_connected_network_is_refused(data):
+    model = pibinn.Model.untrained(data.operator, n_layers=2, weights="float", update="plain",
+                                   architecture="fcn")
+    with pytest.raises(pibinn.UsageError, match="unrolled"):
+        UnrolledNet(model)
