@@ -10,6 +10,7 @@
 #include <hwy/highway.h>
 #include <hwy/targets.h>
 
+#include "infer/kernels/piece_primitives-inl.hpp"
 #include "infer/kernels/primitives-inl.hpp"
 #include "infer/kernels/support_indices-inl.hpp"
 

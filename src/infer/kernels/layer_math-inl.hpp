@@ -16,6 +16,7 @@
 #include <generated/all_activations-inl.hpp>
 
 #include "algebra/activate.hpp"
+#include "infer/kernels/piece_primitives-inl.hpp"
 #include "infer/kernels/primitives-inl.hpp"
 #include "infer/kernels/shrink.hpp"
 #include "infer/packed_block.hpp"
