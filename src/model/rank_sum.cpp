@@ -1,6 +1,7 @@
 #include "model/rank_sum.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "pibinn/error.hpp"
 

@@ -149,7 +149,9 @@ std::vector<SeedRun> train_seeds(const TrainingRun& run, const SeedProblems& pro
         seeds[i].result.finished = false;
         cells.push_back({&run, i, work});
     }
-    const auto problem = [&](std::size_t i) { return problems[i]; };
+    const auto problem = [&](std::size_t i) {
+        return problems[i] ? problems[i] : seed_problem(run.config, i, pool);
+    };
     const auto keep = [&](std::size_t i, SeedRun seed) {
         if (!ranks.first()) return;  // its checkpoint is enough
         keep_seed(run, i, seed, pool);
@@ -168,8 +170,11 @@ void keep_seed(const TrainingRun& run, std::size_t index, SeedRun& seed, ThreadP
 TrainedRun run_training(const TrainingRun& run, const ProgressSink& listener, ThreadPool& pool,
                         Communicator& ranks) {
     TrainingProgress progress(listener, run.train.seeds * run.train.recipe.epochs());
-    const SeedProblems problems = make_problems(run.config, run.train.seeds, pool);
-    progress.note(short_notes(*problems.front()));
+    // Another rank than 0 makes the problems of the seeds that it gets.
+    const bool all = ranks.first() || run.train.seeds == 1;
+    const SeedProblems problems =
+        all ? make_problems(run.config, run.train.seeds, pool) : SeedProblems(run.train.seeds);
+    if (all) progress.note(short_notes(*problems.front()));
     TrainedRun trained;
     trained.seeds = train_seeds(run, problems, progress, 1, pool, ranks);
     trained.finished = all_finished(trained.seeds);

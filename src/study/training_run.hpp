@@ -47,7 +47,8 @@ struct SeedRun {
 
 /// Trains every seed, side by side over the pool, into folders that exist; each epoch counts as
 /// `work`. When the progress is asked to stop, checkpoints are written and some seeds are not
-/// finished. With several ranks all call this, and rank 0 alone has what came of it.
+/// finished. With several ranks all call this, and rank 0 alone has what came of it. A problem that
+/// is null is made when it is needed.
 std::vector<SeedRun> train_seeds(const TrainingRun& run, const SeedProblems& problems,
                                  TrainingProgress& progress, std::uint64_t work, ThreadPool& pool,
                                  Communicator& ranks = alone());

@@ -71,9 +71,10 @@ void keep(const TrainJob& job, const Trainer& trainer, const std::string& identi
 /// Goes on from the checkpoint of the folder, if there is one. Rank 0 reads it for all.
 void restore(const TrainJob& job, const std::string& identity, Trainer& trainer) {
     const fs::path file = job.folder / "checkpoint.safetensors";
-    const std::string content = job.ranks->broadcast_text(
-        job.ranks->first() && path_exists(file) ? read_file(file) : std::string());
-    if (content.empty()) return;
+    const bool there = job.ranks->any(job.ranks->first() && path_exists(file));
+    if (!there) return;
+    const std::string content =
+        job.ranks->broadcast_text(job.ranks->first() ? read_file(file) : std::string());
     const ParameterLayout layout(job.spec, job.problem->op.structure());
     trainer.restore(parse_checkpoint(content, file.string(), identity, layout, job.recipe));
 }
