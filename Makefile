@@ -7,10 +7,10 @@ PREFIX ?= /usr/local
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup program build demo test asan tsan clang fuzz faults aarch64 bench pibinn-bench reproduce format install
+.PHONY: help setup program build build-mpi demo test asan tsan clang fuzz faults aarch64 bench pibinn-bench reproduce format install
 
 help: ## list the targets
-	@sed -nE 's/^([a-z0-9]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 18
+	@sed -nE 's/^([a-z0-9-]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 18
 
 setup: ## install what is missing (Debian or Ubuntu packages, a .venv for the tests)
 	@scripts/setup test
@@ -20,11 +20,16 @@ program: ## build the program alone, build/pibinn
 	cmake --preset release
 	cmake --build --preset release --parallel $(JOBS) --target pibinn_program
 
+build-mpi: ## build the program for many machines: build/pibinn and build/libpibinn_mpi.so
+	@scripts/setup program libopenmpi-dev openmpi-bin
+	cmake --preset release -DPIBINN_MPI=ON
+	cmake --build --preset release --parallel $(JOBS) --target pibinn_program pibinn_mpi
+
 demo: program ## train on the embedded default problem; results in build/demo
 	build/pibinn demo --out build/demo
 
 build: setup ## build the libraries, the program, the benchmark and the tests in build/
-	cmake --preset release
+	cmake --preset release -DPIBINN_MPI=AUTO
 	cmake --build --preset release --parallel $(JOBS)
 
 test: build ## run every test

@@ -20,9 +20,12 @@ constexpr std::size_t kMostThreads = 1024;
 const std::vector<NetworkShape> kShapes{
     {32, 64, 20}, {50, 100, 20}, {256, 512, 20}, {512, 1024, 20}};
 constexpr NetworkShape kLargeShape{2048, 4096, 10};
+const std::vector<NetworkShape> kTrainedShapes{{5000, 10000, 20}};  // on a device
 
 Bench parse_bench(std::string_view word) {
-    static constexpr NameTable<Bench, 5> names{{{Bench::latency, "latency"},
+    static constexpr NameTable<Bench, 7> names{{{Bench::latency, "latency"},
+                                                {Bench::device, "device"},
+                                                {Bench::device_train, "device-train"},
                                                 {Bench::throughput, "throughput"},
                                                 {Bench::train, "train"},
                                                 {Bench::scaling, "scaling"},
@@ -51,8 +54,11 @@ void add_options(CLI::App& app, TypedWords& typed, BenchArguments& arguments) {
     const auto option = [&](const char* name, auto& value, const char* what, const char* type) {
         return app.add_option(name, value, what)->type_name(type);
     };
-    option("WHAT", typed.what, "latency, throughput, train, scaling, or all of the first three",
-           "NAME")
+    option(
+        "WHAT", typed.what,
+        "latency, throughput, train, or all of these; scaling; device and device-train: recovery "
+        "and training on a CUDA device",
+        "NAME")
         ->required();
     option("--seconds", options.seconds, "per measurement (1)", "S");
     option("--size", typed.sizes, "networks instead of the four usual ones", "MxNxLAYERS");
@@ -94,14 +100,15 @@ void add_options(CLI::App& app, TypedWords& typed, BenchArguments& arguments) {
 void require_fitting(const CLI::App& app, const TypedWords& typed, Bench bench) {
     const bool recovers =
         bench == Bench::latency || bench == Bench::throughput || bench == Bench::all;
+    const bool cases = recovers || bench == Bench::device;
     const std::vector<std::pair<const char*, bool>> uses{
-        {"--size", recovers},
+        {"--size", cases || bench == Bench::device_train},
         {"--large", recovers || bench == Bench::scaling},
-        {"--model", recovers},
-        {"--network", recovers},
-        {"--density", recovers},
-        {"--kernel", bench != Bench::train},
-        {"--cases", bench != Bench::scaling},
+        {"--model", cases},
+        {"--network", cases},
+        {"--density", cases},
+        {"--kernel", recovers || bench == Bench::scaling},
+        {"--cases", cases || bench == Bench::train},
         {"--plot", bench == Bench::scaling}};
     for (const auto& [flag, used] : uses)
         if (!used && app.count(flag) > 0)
@@ -142,7 +149,7 @@ void complete(BenchArguments& arguments, const TypedWords& typed) {
                    "give a name such as scaling.svg");
     for (const std::string& word : typed.sizes) options.shapes.push_back(parse_shape(word));
     if (options.shapes.empty()) {
-        options.shapes = kShapes;
+        options.shapes = arguments.bench == Bench::device_train ? kTrainedShapes : kShapes;
         if (options.large || arguments.bench == Bench::all) options.shapes.push_back(kLargeShape);
     }
     options.kernels = kernels_of(typed.kernel);

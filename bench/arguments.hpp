@@ -8,7 +8,7 @@
 
 namespace pibinn::bench {
 
-enum class Bench { latency, throughput, train, scaling, all };
+enum class Bench { latency, throughput, train, scaling, device, device_train, all };
 
 /// The command line of the benchmark, checked.
 struct BenchArguments {

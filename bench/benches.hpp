@@ -46,6 +46,12 @@ std::vector<BenchResult> bench_latency(const BenchOptions& options, const Progre
 /// Batches, on one thread and on all.
 std::vector<BenchResult> bench_throughput(const BenchOptions& options,
                                           const ProgressSink& progress);
+/// Batches in the memory of a CUDA device, which must be there.
+std::vector<BenchResult> bench_device(const BenchOptions& options, const ProgressSink& progress);
+/// A training step of 256 signals on a CUDA device, in float32 and TF32: the plain one-bit network
+/// of 5000 x 10000 and 20 layers, unless sizes are given.
+std::vector<BenchResult> bench_device_train(const BenchOptions& options,
+                                            const ProgressSink& progress);
 /// A training epoch: 4000 signals, 50 x 100, 20 one-bit layers, at several densities.
 std::vector<BenchResult> bench_train(const BenchOptions& options, const ProgressSink& progress);
 /// Ours alone over growing networks, on one thread, in processor time.

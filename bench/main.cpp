@@ -65,6 +65,8 @@ void run(const BenchArguments& arguments) {
         for (BenchResult& result : measure(arguments.options, progress))
             results.push_back(std::move(result));
     };
+    if (arguments.bench == Bench::device) add(Bench::device, bench_device);
+    if (arguments.bench == Bench::device_train) add(Bench::device_train, bench_device_train);
     add(Bench::latency, bench_latency);
     add(Bench::throughput, bench_throughput);
     add(Bench::train, bench_train);

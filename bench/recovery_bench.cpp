@@ -7,6 +7,7 @@
 #include "bench/matchup.hpp"
 #include "bench/recovery_peers.hpp"
 #include "bench/solver_peers.hpp"
+#include "infer/device_recovery.hpp"
 
 namespace pibinn::bench {
 
@@ -87,7 +88,7 @@ std::size_t count_cases(const BenchOptions& options) {
     return options.kernels.size() * (options.model.empty() ? options.shapes.size() : 1);
 }
 
-BenchResult describe(const char* name, const RecoveryCase& c, const OurRecovery& ours,
+BenchResult describe(const char* name, const RecoveryCase& c, const std::string& kernel,
                      std::size_t batch, std::size_t threads) {
     BenchResult result;
     result.name = name;
@@ -101,8 +102,12 @@ BenchResult describe(const char* name, const RecoveryCase& c, const OurRecovery&
     result.batch = batch;
     result.threads = threads;
     result.density = c.density;
-    result.kernel = ours.kernel();
+    result.kernel = kernel;
     return result;
+}
+BenchResult describe(const char* name, const RecoveryCase& c, const OurRecovery& ours,
+                     std::size_t batch, std::size_t threads) {
+    return describe(name, c, ours.kernel(), batch, threads);
 }
 
 void append(std::vector<BenchResult>& results, std::vector<BenchResult> more) {
@@ -238,7 +243,49 @@ std::vector<BenchResult> throughput_of(const CasePair& pair, const std::string& 
     return results;
 }
 
+/// Batches that lie in a device's memory, beside our floating-point network on one thread here.
+std::vector<BenchResult> device_of(const RecoveryCase& c, const BenchOptions& options) {
+    constexpr std::size_t numbers = 150'000'000;  // far more than its caches hold
+    constexpr std::size_t turns = 9;
+    ThreadPool one(1);
+    FloatRecovery floats(c.model);
+    const Batch expected = floats.recover(c.y, one);
+    keep_case(options, c, expected);
+    const Turn turn = processor_runs([&] { floats.recover(c.y, one); });
+    std::vector<double> times;
+    for (int i = 0; i < 3; ++i) turn(times);
+    const double floats_us = *std::ranges::min_element(times) / static_cast<double>(c.y.rows());
+    std::vector<BenchResult> results;
+    for (const char* kernel : {"cuda", "cuda-half"}) {
+        const DeviceModel device(c.model, kernel);
+        const std::size_t rows = numbers / (c.model.op.rows() + c.model.op.cols());
+        BenchResult result = describe("device", c, device.kernel(), rows, 1);
+        result.ours_us =
+            1e6 * device.seconds_on_device(c.y, rows, turns) / static_cast<double>(rows);
+        const double ratio = floats_us / result.ours_us;
+        result.peer = PeerTime{.name = kFloatNetwork,
+                               .us = floats_us,
+                               .ratio = {ratio, ratio, ratio},
+                               .error = relative_difference(
+                                   expected.values(), device.recover_coefficients(c.y).values()),
+                               .tail = {},
+                               .nmse_db = {}};
+        results.push_back(std::move(result));
+    }
+    return results;
+}
+
 }  // namespace
+
+std::vector<BenchResult> bench_device(const BenchOptions& options, const ProgressSink& progress) {
+    std::vector<BenchResult> results;
+    std::size_t done = 0;
+    for_each_case(options, [&](const CasePair& pair) {
+        append(results, device_of(pair.accelerated ? *pair.accelerated : pair.base, options));
+        progress({"bench device", ++done, count_cases(options), ""});
+    });
+    return results;
+}
 
 std::vector<BenchResult> bench_latency(const BenchOptions& options, const ProgressSink& progress) {
     std::vector<BenchResult> results;

@@ -29,6 +29,9 @@ Unit unit_of(const std::string& name) {
     if (name == "latency") return {"latency", kLatencyHeading, "us", 1};
     if (name == "throughput") return {"throughput", kBatchTimeHeading, "us", 1};
     if (name == "train") return {"train", "training, ms per epoch", "ms", 1000};
+    if (name == "device") return {"device", "recovery on a device, us per signal", "us", 1};
+    if (name == "device-train")
+        return {"device-train", "training on a device, ms per step", "ms", 1000};
     fail_usage(fmt::format("no bench '{}'", name), "choose latency, throughput or train");
 }
 

@@ -14,6 +14,7 @@
 #include "pibinn/calibrate.hpp"
 #include "pibinn/calibration.hpp"
 #include "pibinn/certificate.hpp"
+#include "pibinn/communicator.hpp"
 #include "pibinn/complex_rows.hpp"
 #include "pibinn/disturbance.hpp"
 #include "pibinn/error.hpp"

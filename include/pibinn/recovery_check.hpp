@@ -45,6 +45,10 @@ public:
     /// Coefficients are those of Recoverer::coefficients.
     void add(ConstBatchView y, ConstBatchView coefficients, ThreadPool& pool);
 
+    /// Counts the signals that follow, as another check of the same model counted them: what its
+    /// json() says.
+    void append(const std::string& json);
+
     const std::vector<CheckLimit>& limits() const { return limits_; }
     std::size_t signals() const { return signals_; }
     std::size_t outside() const { return outside_; }  ///< signals beyond some limit

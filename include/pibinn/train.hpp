@@ -16,6 +16,8 @@
 
 namespace pibinn {
 
+class Communicator;
+
 struct EpochRecord {
     std::size_t stage = 0;
     std::size_t epoch = 0;  ///< of the whole training, from 1
@@ -37,6 +39,11 @@ struct TrainJob {
     /// Between checkpoints: what a kill can cost, against a few milliseconds of writing. 0 writes
     /// one after every epoch. No part of what is trained.
     double checkpoint_seconds = 2;
+    /// Where several processes train this network: all of them call train() with the same job, each
+    /// works on its share of every batch, and rank 0 alone reads and writes files and scores the
+    /// result. Null is one process. No part of what is trained. Ranks that round differently get
+    /// the numbers of rank 0 after every epoch.
+    Communicator* ranks = nullptr;
 };
 
 struct TrainResult {
@@ -82,7 +89,7 @@ TrainResult train(const Problem& problem, const NetworkSpec& spec = {},
                   const TrainOptions& options = {});
 
 /// Trains to the end, or until `progress` answers false. The same job gives the same bytes whatever
-/// the number of threads, and however often it was interrupted and resumed.
+/// the number of threads and ranks, and however often it was interrupted and resumed.
 TrainResult train(const TrainJob& job, ThreadPool& pool, const ProgressSink& progress = {});
 
 /// What a user should hear about a training: measurements that the operator does not explain, a

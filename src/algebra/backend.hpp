@@ -116,6 +116,8 @@ public:
     virtual std::unique_ptr<Buffer> allocate(std::size_t count) = 0;
     virtual void upload(std::span<const float> from, BufferView to) = 0;
     virtual void download(ConstBufferView from, std::span<float> to) const = 0;
+    /// The numbers themselves where they are in host memory, nothing otherwise.
+    virtual std::span<float> on_host(BufferView) { return {}; }
 
     /// Rows a pass should be given at a time. Part of the result's rounding, hence fixed per
     /// backend.
@@ -141,7 +143,7 @@ public:
     virtual void keep_at_least(float least, BufferView values) = 0;
     /// mean += share (values - mean)
     virtual void average(float share, ConstBufferView values, BufferView mean) = 0;
-    /// total = the sum of the parts, in their order
+    /// total = the sum of the parts, in their order; total itself may be the first of them
     virtual void sum(std::span<const ConstBufferView> parts, BufferView total,
                      ThreadPool& pool) = 0;
     virtual double squared_norm(ConstBufferView values) = 0;

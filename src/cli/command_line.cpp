@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "cli/ranks.hpp"
 #include "core/names.hpp"
 #include "core/path.hpp"
 #include "pibinn/array.hpp"
@@ -136,6 +137,15 @@ void CommandLine::flag(const std::string& name, bool& value, const std::string& 
     parser_->app.add_flag(name, value, what);
 }
 
+void CommandLine::takes_ranks() {
+    shared_ = true;
+    parser_->app
+        .add_flag(
+            "--mixed", mixed_,
+            "under mpirun: allow ranks of other versions and processors, whose results differ")
+        ->group(kEveryVerb);
+}
+
 bool CommandLine::given(const std::string& name) const { return parser_->app.count(name) > 0; }
 
 std::string CommandLine::see_help() const { return fmt::format("see 'pibinn {} --help'", verb_); }
@@ -162,6 +172,14 @@ bool CommandLine::parse(const Arguments& arguments) {
         fail_usage(fmt::format("--threads {} is over {}", threads_, kMostThreads),
                    "give 0 for one thread per core");
     require_json_beside_places();
+    if (shared_) {
+        join_ranks(mixed_);
+        if (threads_ == 0) threads_ = threads_per_rank();
+        if (!ranks().first()) {
+            output_.quiet = true;
+            output_.json.clear();
+        }
+    }
     return true;
 }
 

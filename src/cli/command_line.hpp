@@ -33,6 +33,10 @@ public:
     /// The verb works on a configuration: an unknown option that is one of its keys gets a hint.
     void takes_configuration() { configured_ = true; }
 
+    /// The verb shares its work with the ranks that it was started with: adds --mixed, and parse()
+    /// joins them. Other ranks than 0 print nothing and write no JSON.
+    void takes_ranks();
+
     /// False when help was asked for, which is then printed. What the parser refuses is a usage
     /// error like any other.
     bool parse(const Arguments& arguments);
@@ -64,6 +68,8 @@ private:
     std::string verb_;
     Arguments arguments_;  ///< as they were given
     bool configured_ = false;
+    bool shared_ = false;  ///< by ranks
+    bool mixed_ = false;
     OutputOptions output_;
     std::size_t threads_ = 0;
     std::vector<Place> places_;

@@ -7,6 +7,7 @@
 #include "cli/console.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/options.hpp"
+#include "cli/ranks.hpp"
 #include "pibinn/error.hpp"
 #include "study/config_document.hpp"
 #include "study/scheme_study.hpp"
@@ -74,6 +75,7 @@ void run_compare(const Arguments& arguments) {
                      "--set model.layers=10 --weights one-bit,ternary --out schemes");
     Options options;
     options.add_to(line);
+    line.takes_ranks();
     if (!line.parse(arguments)) return;
     options.require_some(line);
     Console console(line.output());
@@ -85,8 +87,9 @@ void run_compare(const Arguments& arguments) {
                             options.command()};
     const Interrupt interrupt;
     const SchemeResult result =
-        compare_schemes(study, config, document, console.listener(interrupt), pool);
+        compare_schemes(study, config, document, console.listener(interrupt), pool, ranks());
     console.clear_progress();
+    if (!ranks().first()) return;
     if (!result.finished)
         throw Error(ErrorKind::failed,
                     fmt::format("stopped after {} of {} schemes, all of them and the checkpoint of "

@@ -53,6 +53,10 @@ void report_error(std::string_view message, std::string_view hint) {
     write_stderr(line);
 }
 
+void report_warning(std::string_view text) {
+    write_stderr(fmt::format("pibinn: warning: {}\n", escaped(text)));
+}
+
 Console::Console(OutputOptions output)
     : output_(std::move(output)),
       terminal_(::isatty(STDERR_FILENO) == 1),

@@ -29,6 +29,9 @@ void write_stdout(std::string_view text);
 /// One line on standard error, whatever characters a file or an argument put into the message.
 void report_error(std::string_view message, std::string_view hint);
 
+/// The same of a warning.
+void report_warning(std::string_view text);
+
 /// Where a verb's results go: text for a person, JSON for a program, a bar while it lasts.
 class Console {
 public:

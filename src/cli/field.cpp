@@ -6,6 +6,7 @@
 #include "cli/console.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/options.hpp"
+#include "cli/ranks.hpp"
 #include "core/machine.hpp"
 #include "pibinn/error.hpp"
 #include "study/field_study.hpp"
@@ -43,6 +44,7 @@ void run_field(const Arguments& arguments) {
     line.optional("--seeds", study.seeds, "trainings of each network (1)", "N");
     line.optional("--set", study.settings,
                   "set a key of every training, such as train.stage.tune.epochs=50", "KEY=VALUE");
+    line.takes_ranks();
     if (!line.parse(arguments)) return;
     if (line.given("--seeds") && study.seeds == 0)
         fail_usage("--seeds 0 trains nothing", "give 1 or more");
@@ -54,8 +56,9 @@ void run_field(const Arguments& arguments) {
     study.command = field_command(study);
     ThreadPool pool(line.threads());
     const Interrupt interrupt;
-    const FieldResult result = study::run_field(study, console.listener(interrupt), pool);
+    const FieldResult result = study::run_field(study, console.listener(interrupt), pool, ranks());
     console.clear_progress();
+    if (!ranks().first()) return;
     if (!result.finished)
         throw Error(ErrorKind::failed,
                     fmt::format("stopped after {} of {} cases, all of them and the checkpoint of "

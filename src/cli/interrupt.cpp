@@ -64,6 +64,8 @@ Interrupt::~Interrupt() {
 
 bool Interrupt::raised() const { return raised_flag; }
 
+bool interrupt_raised() { return raised_flag; }
+
 void remove_temporaries_when_stopped() {
     struct sigaction before = {};
     for (const int signal :

@@ -21,6 +21,9 @@ private:
     std::array<struct sigaction, 3> before_;
 };
 
+/// Whether the Interrupt that lives now, or the last one, was raised.
+bool interrupt_raised();
+
 /// From now on the program leaves no half-written file when a signal ends it, and it still dies of
 /// that signal, as a shell expects. A limit on the size of files is an error of the write instead.
 void remove_temporaries_when_stopped();

@@ -9,6 +9,7 @@
 
 #include "cli/console.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/ranks.hpp"
 #include "cli/verbs.hpp"
 #include "cli/version_text.hpp"
 #include "core/names.hpp"
@@ -70,26 +71,29 @@ int exit_code(ErrorKind kind) {
     return kind == ErrorKind::failed || kind == ErrorKind::internal ? 1 : 2;
 }
 
+int failed(const std::string& message, const std::string& hint, int code) {
+    fail_ranks(message, hint, code);
+    return code;
+}
+
 int run(const Arguments& words) {
     remove_temporaries_when_stopped();
     try {
         dispatch(words);
+        leave_ranks();
         return 0;
     } catch (const Error& error) {
-        report_error(in_words_of_the_program(error.message()),
-                     in_words_of_the_program(error.hint()));
-        return exit_code(error.kind());
+        return failed(in_words_of_the_program(error.message()),
+                      in_words_of_the_program(error.hint()), exit_code(error.kind()));
     } catch (const std::filesystem::filesystem_error& error) {
-        report_error(error.what(), "check the path and its permissions");
-        return exit_code(ErrorKind::io);
+        return failed(error.what(), "check the path and its permissions", exit_code(ErrorKind::io));
     } catch (const std::bad_alloc&) {
-        report_error("not enough memory", "make the problem or the batch smaller");
+        return failed("not enough memory", "make the problem or the batch smaller", 1);
     } catch (const std::length_error&) {
-        report_error("not enough memory", "make the problem or the batch smaller");
+        return failed("not enough memory", "make the problem or the batch smaller", 1);
     } catch (const std::exception& error) {
-        report_error(error.what(), "please report this as a bug");
+        return failed(error.what(), "please report this as a bug", 1);
     }
-    return 1;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "cli/console.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/options.hpp"
+#include "cli/ranks.hpp"
 #include "core/machine.hpp"
 #include "pibinn/error.hpp"
 #include "study/field_study.hpp"
@@ -47,6 +48,7 @@ void run_reproduce(const Arguments& arguments) {
     line.optional("--images", request.images, "pictures, such as BSDS500/data/images", "FOLDER");
     line.optional("--eeg", request.eeg, "segments in the layout of EEGdenoiseNet", "FOLDER");
     line.optional("--device", request.device, "where to train: cpu, cuda or cuda-tf32", "NAME");
+    line.takes_ranks();
     if (!line.parse(arguments)) return;
     if (line.given("--seeds") && request.seeds == 0)
         fail_usage("--seeds 0 trains nothing", "give 1 or more");
@@ -58,8 +60,10 @@ void run_reproduce(const Arguments& arguments) {
     request.command = command_of(request, false);
     ThreadPool pool(line.threads());
     const Interrupt interrupt;
-    const ReproductionResult result = reproduce(request, console.listener(interrupt), pool);
+    const ReproductionResult result =
+        reproduce(request, console.listener(interrupt), pool, ranks());
     console.clear_progress();
+    if (!ranks().first()) return;
     if (!result.finished)
         throw Error(
             ErrorKind::failed,

@@ -6,6 +6,7 @@
 #include "cli/console.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/options.hpp"
+#include "cli/ranks.hpp"
 #include "core/machine.hpp"
 #include "pibinn/error.hpp"
 #include "study/grid_study.hpp"
@@ -41,6 +42,7 @@ void run_study(const Arguments& arguments) {
     line.optional("--device", study.device, "where to train: cpu, cuda or cuda-tf32", "NAME");
     line.flag("--yes", study.many, "train more than 1000 cells");
     line.required("--out", out, "folder of the study; made if missing", "DIR");
+    line.takes_ranks();
     if (!line.parse(arguments)) return;
     if (line.given("--seeds") && study.seeds == 0)
         fail_usage("--seeds 0 trains nothing", "give 1 or more");
@@ -52,8 +54,9 @@ void run_study(const Arguments& arguments) {
     study.command = grid_command(study);
     ThreadPool pool(line.threads());
     const Interrupt interrupt;
-    const GridResult result = run_grid(study, console.listener(interrupt), pool);
+    const GridResult result = run_grid(study, console.listener(interrupt), pool, ranks());
     console.clear_progress();
+    if (!ranks().first()) return;
     if (!result.finished)
         throw Error(ErrorKind::failed,
                     fmt::format("stopped after {} of {} trainings, all of them and the checkpoints "

@@ -3,6 +3,7 @@
 
 #include "cli/model_text.hpp"
 #include "cli/options.hpp"
+#include "cli/ranks.hpp"
 #include "cli/training.hpp"
 #include "pibinn/error.hpp"
 #include "study/comparison.hpp"
@@ -32,6 +33,7 @@ void run_train(const Arguments& arguments) {
                      "Trains the network of a configuration and writes model.safetensors, "
                      "summary.json, history.csv and report.html. Ctrl-C saves; --resume goes on.",
                      "pibinn train --set model.layers=10 --out run");
+    line.takes_ranks();
     ConfigOptions configuration;
     configuration.add_to(line);
     std::string folder;
@@ -47,11 +49,15 @@ void run_train(const Arguments& arguments) {
     run.train = read_train_config(document, run.config);
     run.folder = folder;
     run.command = "pibinn train" + configuration.words();
-    require_runnable(run);
-    const RunFolders folders(run);
+    RunFolders folders;
+    if (ranks().first()) {
+        require_runnable(run);
+        folders.add(run);
+    }
 
     ThreadPool pool(line.threads());
     const std::vector<SeedRun> seeds = run_training(run, console, pool);
+    if (!ranks().first()) return;
     const SeedRun& first = seeds.front();
     const Comparison comparison = compare_run(run, first, pool);
     const ordered_json summary = write_results(run, seeds, comparison, pool);

@@ -4,6 +4,7 @@
 
 #include "cli/interrupt.hpp"
 #include "cli/options.hpp"
+#include "cli/ranks.hpp"
 #include "pibinn/error.hpp"
 
 namespace pibinn::cli {
@@ -11,9 +12,10 @@ namespace pibinn::cli {
 std::vector<study::SeedRun> run_training(const study::TrainingRun& run, Console& console,
                                          ThreadPool& pool) {
     const Interrupt interrupt;
-    study::TrainedRun trained = study::run_training(run, console.listener(interrupt), pool);
+    study::TrainedRun trained =
+        study::run_training(run, console.listener(interrupt), pool, ranks());
     console.clear_progress();
-    if (!trained.finished)
+    if (!trained.finished && ranks().first())
         throw Error(ErrorKind::failed,
                     fmt::format("stopped after {} of {} epochs, checkpoint saved in '{}'",
                                 trained.epochs, trained.all_epochs, run.folder.string()),

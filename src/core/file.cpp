@@ -102,6 +102,14 @@ void AtomicFile::rewrite_start(const std::string& text) {
     }
 }
 
+const fs::path& AtomicFile::let_others_write() {
+    if (temporary_ == nullptr)
+        fail_io("cannot write '" + path_.string() + "' from several processes: it is no file",
+                "give the path of a file");
+    temporary_->unlock();
+    return temporary_->name();
+}
+
 void AtomicFile::commit() {
     if (::fsync(descriptor_) != 0 && errno != EINVAL && errno != EROFS) fail_write(path_, errno);
     if (temporary_ == nullptr) {

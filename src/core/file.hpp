@@ -39,6 +39,10 @@ public:
     void write(const std::string& text) { write(text.data(), text.size()); }
     /// Puts `text` over the first bytes, which a pipe refuses.
     void rewrite_start(const std::string& text);
+    /// Where the file stands until commit(), for other processes that write parts of it. Not of
+    /// devices and pipes. It is no longer locked then: another start of the same work may take it
+    /// for a leftover.
+    const std::filesystem::path& let_others_write();
     /// Flushes to the disk, then renames. Throws when the disk is full or the folder refuses.
     void commit();
 

@@ -137,6 +137,8 @@ TemporaryFile::~TemporaryFile() {
     forget(noted_);
 }
 
+void TemporaryFile::unlock() noexcept { lock(descriptor_, LOCK_UN); }
+
 int TemporaryFile::replace_target() noexcept {
     if (::rename(name_.c_str(), target_.c_str()) != 0) return errno;
     forget(noted_);

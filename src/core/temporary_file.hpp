@@ -19,6 +19,9 @@ public:
     TemporaryFile& operator=(const TemporaryFile&) = delete;
 
     int descriptor() const { return descriptor_; }
+    const std::filesystem::path& name() const { return name_; }
+    /// Lets go of the lock, which on network file systems keeps other processes from writing.
+    void unlock() noexcept;
     /// Puts it in place of the target; 0, or the error number of the system.
     int replace_target() noexcept;
 

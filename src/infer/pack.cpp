@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "algebra/quantiser.hpp"
 #include "model/network_sites.hpp"
@@ -97,9 +98,26 @@ void pack_sign_columns(std::span<const float> links, PackedBlock& block) {
         }
 }
 
+/// The links of a mask in the order of their rows, those of a row in the order of their columns.
+void pack_rows(std::span<const float> links, PackedBlock& block) {
+    block.row_offsets.assign(block.m + 1, 0);
+    for (const std::uint32_t row : block.rows) ++block.row_offsets[row + 1];
+    std::partial_sum(block.row_offsets.begin(), block.row_offsets.end(), block.row_offsets.begin());
+    block.row_columns.resize(links.size());
+    block.row_a.resize(links.size());
+    std::vector<std::uint32_t> next(block.row_offsets.begin(), block.row_offsets.end() - 1);
+    for (std::uint32_t j = 0; j < block.n; ++j)
+        for (std::size_t l = block.offsets[j]; l < block.offsets[j + 1]; ++l) {
+            const std::uint32_t at = next[block.rows[l]]++;
+            block.row_columns[at] = j;
+            block.row_a[at] = links[l];
+        }
+}
+
 void pack_operator(std::span<const float> links, const SignLayout& layout, PackedBlock& block) {
     if (!block.full()) {
         block.a.assign(links.begin(), links.end());
+        pack_rows(links, block);
         return;
     }
     const std::size_t left = block.stored_rows() % kPad;
@@ -214,8 +232,9 @@ std::size_t PackedBlock::padded_rows(const SignLayout& layout) const {
 std::size_t PackedBlock::bytes() const {
     return sizeof(PackedLayer) * layers.size() + sizeof(std::uint32_t) * signs.size() +
            sizeof(float) * (local.size() + prior.size() + channel_scales.size() + shrinks.size() +
-                            a.size() + tail.size()) +
-           sizeof(std::uint32_t) * (offsets.size() + rows.size()) +
+                            a.size() + tail.size() + row_a.size()) +
+           sizeof(std::uint32_t) *
+               (offsets.size() + rows.size() + row_offsets.size() + row_columns.size()) +
            sizeof(std::uint64_t) * row_signs.size() + sizeof(std::uint16_t) * link_rows.size() +
            sizeof(std::uint32_t) * first_steps.size();
 }

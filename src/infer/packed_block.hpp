@@ -103,6 +103,11 @@ struct PackedBlock {
 
     std::vector<std::uint32_t> offsets;  ///< of a mask: links of column j; empty for full blocks
     std::vector<std::uint32_t> rows;     ///< of a mask: the row of each link
+    /// Of a mask, a row at a time: where the links of row i begin, and the end; the column of each
+    /// link and its entry of the operator.
+    std::vector<std::uint32_t> row_offsets;
+    std::vector<std::uint32_t> row_columns;
+    AlignedBuffer<float> row_a;
     /// Of a mask, instead of its signs: what each link of B^T r reads, [layer][plane][step][16]. 16
     /// columns have as many steps as the longest of them has links. A number below minus_row is a
     /// row of r; from there on it is a row of -r; 2 minus_row, where a column has no more links, is

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "infer/device_recovery.hpp"
 #include "model/model_parameters.hpp"
 #include "model/prepared_network.hpp"
 #include "pibinn/error.hpp"
@@ -74,10 +75,17 @@ void require_recovered(ConstBatchView x, std::size_t first_row, const RowLayout&
 Recoverer::Recoverer(Model model, std::string_view kernel)
     : domain_(model.domain), measurements_(model.op.rows()), entries_(model.op.cols()) {
     require_fitting(model);
-    if (can_be_packed(model))
+    if (names_device(kernel))
+        device_ = std::make_shared<const DeviceModel>(model, kernel);
+    else if (can_be_packed(model))
         packed_.emplace(model, kernel);
     else
         floats_ = std::make_shared<const PreparedNetwork>(model);
+}
+
+std::string Recoverer::kernel() const {
+    if (device_) return device_->kernel();
+    return packed_ ? packed_->kernel() : "float";
 }
 
 Batch Recoverer::operator()(ConstBatchView y) const {
@@ -110,8 +118,9 @@ Batch Recoverer::coefficients(ConstBatchView y, ThreadPool& pool, std::vector<Ba
                               std::size_t first_row) const {
     const RowLayout layout = domain_.signal_rows();
     require_numbers(y, first_row, domain_.measurement_rows());
-    Batch x = packed_ ? packed_->recover_coefficients(y, pool, every_layer)
-                      : floats_->recover_coefficients(y, pool, every_layer);
+    Batch x = device_   ? device_->recover_coefficients(y, every_layer)
+              : packed_ ? packed_->recover_coefficients(y, pool, every_layer)
+                        : floats_->recover_coefficients(y, pool, every_layer);
     require_recovered(x, first_row, layout);
     if (every_layer != nullptr)
         for (const Batch& layer : *every_layer) require_recovered(layer, first_row, layout);

@@ -25,13 +25,15 @@ void FullyConnectedNet::forward_rows(std::size_t slot, const DeviceParameters& e
 double FullyConnectedNet::gradient_rows(std::size_t slot, const DeviceParameters& effective,
                                         ConstBatchView y, ConstBatchView target, RowLoss loss,
                                         std::span<const float> weights, DeviceParameters& gradient,
-                                        Into into) {
+                                        Into into, const LayerDone& layer_done) {
     forward_rows(slot, effective, y, [](std::size_t) { return BatchView(); });
     LinearPass& pass = *passes_[slot];
     const double total = pass.loss(loss, target, weights);
-    for (std::size_t k = spec_.layers; k >= 1; --k)
+    for (std::size_t k = spec_.layers; k >= 1; --k) {
         pass.backward(k, spec_.activation, effective.layer(k, links(k)),
                       gradient.layer(k, links(k)), into);
+        layer_done(k);
+    }
     return total;
 }
 

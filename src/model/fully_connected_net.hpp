@@ -14,7 +14,8 @@ protected:
                       const Wanted& wanted) override;
     double gradient_rows(std::size_t slot, const DeviceParameters& effective, ConstBatchView y,
                          ConstBatchView target, RowLoss loss, std::span<const float> weights,
-                         DeviceParameters& gradient, Into into) override;
+                         DeviceParameters& gradient, Into into,
+                         const LayerDone& layer_done) override;
     void open_slots(std::size_t slots) override;
 
 private:

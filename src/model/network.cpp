@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <mutex>
 #include <numeric>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "model/fully_connected_net.hpp"
+#include "model/rank_sum.hpp"
 #include "model/unrolled_net.hpp"
 #include "pibinn/error.hpp"
 
@@ -37,15 +39,28 @@ std::size_t Network::shards_for(std::size_t rows) const {
     return std::min(backend_.shards(), (rows + step - 1) / step);
 }
 
+void Network::share(Communicator& ranks) {
+    DeviceParameters probe(layout_, backend_);
+    if (!backend_.on_host(probe.all()).empty()) ranks_ = &ranks;
+}
+
+Network::Shards Network::shards_of_rank(std::size_t shards, std::size_t rank) const {
+    const std::size_t working = std::min(shards, ranks_->size());
+    if (rank >= working) return {shards, shards};
+    return {shards * rank / working, shards * (rank + 1) / working};
+}
+
 void Network::for_shards(std::size_t rows, ThreadPool& pool, const ShardTask& task) {
     const std::size_t step = rows_per_pass();
     const std::size_t passes = (rows + step - 1) / step;
     const std::size_t shards = shards_for(rows);
-    std::vector<std::size_t> free_slots(std::min(shards, pool.threads()));
+    const Shards own = shards_of_rank(shards, ranks_->rank());
+    std::vector<std::size_t> free_slots(std::min(own.size(), pool.threads()));
     std::iota(free_slots.begin(), free_slots.end(), std::size_t{0});
     open_slots(free_slots.size());
     std::mutex mutex;
-    pool.run(shards, [&](std::size_t shard) {
+    pool.run(own.size(), [&](std::size_t i) {
+        const std::size_t shard = own.begin + i;
         std::size_t slot = 0;
         {
             std::lock_guard lock(mutex);
@@ -57,6 +72,41 @@ void Network::for_shards(std::size_t rows, ThreadPool& pool, const ShardTask& ta
         std::lock_guard lock(mutex);
         free_slots.push_back(slot);
     });
+}
+
+void Network::for_passes(std::size_t rows, std::size_t rank,
+                         const std::function<void(std::size_t, std::size_t)>& take) const {
+    const std::size_t step = rows_per_pass();
+    const std::size_t passes = (rows + step - 1) / step;
+    const std::size_t shards = shards_for(rows);
+    const Shards own = shards_of_rank(shards, rank);
+    for (std::size_t p = 0; p < passes; ++p)
+        if (p % shards >= own.begin && p % shards < own.end)
+            take(p * step, std::min(rows, (p + 1) * step));
+}
+
+void Network::exchange_rows(BatchView rows) {
+    if (!ranks_->several()) return;
+    std::vector<std::size_t> counts(ranks_->size(), 0);
+    for (std::size_t r = 0; r < counts.size(); ++r)
+        for_passes(rows.rows, r, [&](std::size_t begin, std::size_t end) {
+            counts[r] += (end - begin) * rows.cols;
+        });
+    const std::size_t most = *std::max_element(counts.begin(), counts.end());
+    std::vector<float> own(most), all(most * counts.size());
+    const auto visit = [&](std::size_t rank, float* at, bool out) {
+        for_passes(rows.rows, rank, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i, at += rows.cols)
+                if (out)
+                    std::copy_n(rows.row(i).begin(), rows.cols, at);
+                else
+                    std::copy_n(at, rows.cols, rows.row(i).begin());
+        });
+    };
+    visit(ranks_->rank(), own.data(), true);
+    ranks_->all_gather(std::as_bytes(std::span(own)), std::as_writable_bytes(std::span(all)));
+    for (std::size_t r = 0; r < counts.size(); ++r)
+        if (r != ranks_->rank()) visit(r, all.data() + r * most, false);
 }
 
 Batch Network::recover_coefficients(const DeviceParameters& effective, ConstBatchView y,
@@ -80,6 +130,12 @@ Batch Network::recover_coefficients(const DeviceParameters& effective, ConstBatc
                        return k == spec_.layers ? rows_of(out) : BatchView();
                    });
                });
+    const auto exchange = [&](Batch& batch) {
+        exchange_rows({batch.data(), batch.rows() * repeat_, batch.cols() / repeat_});
+    };
+    if (!every_layer) exchange(out);
+    for (std::size_t k = 0; every_layer && k < every_layer->size(); ++k)
+        exchange((*every_layer)[k]);
     return every_layer ? every_layer->back() : std::move(out);
 }
 
@@ -102,11 +158,23 @@ double Network::gradient(const DeviceParameters& effective, ConstBatchView y, Co
     const auto y_rows = fold(y);
     const auto target_rows = fold(target);
     const std::size_t shards = shards_for(y_rows.rows);
+    const Shards own = shards_of_rank(shards, ranks_->rank());
     // One shard needs no sum, and so no gradient beside the result.
-    while (shards > 1 && shard_gradients_.size() < shards)
+    while (shards > 1 && shard_gradients_.size() < own.size())
         shard_gradients_.emplace_back(layout_, backend_);
     const auto of_shard = [&](std::size_t shard) -> DeviceParameters& {
-        return shards > 1 ? shard_gradients_[shard] : gradient;
+        return shards > 1 ? shard_gradients_[shard - own.begin] : gradient;
+    };
+    std::vector<DeviceParameters*> parts;
+    for (std::size_t shard = own.begin; shard < own.end; ++shard) parts.push_back(&of_shard(shard));
+    std::size_t passes = 0;
+    for_passes(y_rows.rows, ranks_->rank(), [&](std::size_t, std::size_t) { ++passes; });
+    std::optional<RankSum> sum;
+    if (ranks_->several())
+        sum.emplace(*ranks_, std::min(shards, ranks_->size()), passes, parts, gradient, backend_,
+                    pool);
+    const LayerDone layer_done = [&](std::size_t k) {
+        if (sum) sum->layer_done(k);
     };
     std::vector<double> losses(shards, 0.0);
     std::vector<char> started(shards, 0);
@@ -119,13 +187,14 @@ double Network::gradient(const DeviceParameters& effective, ConstBatchView y, Co
                        gradient_rows(slot, effective, y_rows.row_range(begin, end),
                                      target_rows.row_range(begin, end), loss,
                                      std::span<const float>(weights).subspan(begin, end - begin),
-                                     of_shard(shard), into);
+                                     of_shard(shard), into, layer_done);
                });
-    if (shards > 1) {
-        std::vector<ConstBufferView> parts;
-        for (std::size_t shard = 0; shard < shards; ++shard)
-            parts.push_back(shard_gradients_[shard].all());
-        backend_.sum(parts, gradient.all(), pool);
+    if (sum) {
+        sum->finish(losses, own.begin, own.end);
+    } else if (shards > 1) {
+        std::vector<ConstBufferView> all;
+        for (DeviceParameters* part : parts) all.push_back(part->all());
+        backend_.sum(all, gradient.all(), pool);
     }
     for (std::size_t k = 1; k <= spec_.layers && !gradient.weights(k).empty(); ++k)
         if (layout_->structure(k).is_complex())

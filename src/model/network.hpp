@@ -7,6 +7,7 @@
 #include "algebra/backend.hpp"
 #include "model/device_parameters.hpp"
 #include "model/network_sites.hpp"
+#include "pibinn/communicator.hpp"
 #include "pibinn/network_spec.hpp"
 #include "pibinn/operator.hpp"
 #include "pibinn/thread_pool.hpp"
@@ -46,6 +47,11 @@ public:
         softening_ = static_cast<float>(softening);
     }
 
+    /// From now on all ranks call recover_coefficients and gradient with the same batches; each
+    /// works through its own shards, and all get the same bytes as one process. Where numbers are
+    /// not in host memory, every rank does all of the work.
+    void share(Communicator& ranks);
+
 protected:
     Network(NetworkSpec spec, const Operator& op, Backend& backend);
 
@@ -54,11 +60,13 @@ protected:
     using Wanted = std::function<BatchView(std::size_t k)>;
     virtual void forward_rows(std::size_t slot, const DeviceParameters& effective, ConstBatchView y,
                               const Wanted& wanted) = 0;
-    /// `into` is for the weights; the scalars are always added.
+    /// `into` is for the weights; the scalars are always added. `layer_done(k)` hears that the
+    /// weights of layer k = K..1 are done.
+    using LayerDone = std::function<void(std::size_t k)>;
     virtual double gradient_rows(std::size_t slot, const DeviceParameters& effective,
                                  ConstBatchView y, ConstBatchView target, RowLoss loss,
                                  std::span<const float> weights, DeviceParameters& gradient,
-                                 Into into) = 0;
+                                 Into into, const LayerDone& layer_done) = 0;
     /// Makes working memory for slots [0, slots): one per thread, so that a thread's stays in its
     /// cache.
     virtual void open_slots(std::size_t slots) = 0;
@@ -83,9 +91,21 @@ private:
     using ShardTask = std::function<void(std::size_t, std::size_t, std::size_t, std::size_t)>;
     void for_shards(std::size_t rows, ThreadPool& pool, const ShardTask& task);
     std::size_t shards_for(std::size_t rows) const;
+    /// The same of one rank's shards; those of all ranks follow each other.
+    struct Shards {
+        std::size_t begin = 0, end = 0;
+        std::size_t size() const { return end - begin; }
+    };
+    Shards shards_of_rank(std::size_t shards, std::size_t rank) const;
+    /// Calls take(first row, last row) for every pass of a rank, in order.
+    void for_passes(std::size_t rows, std::size_t rank,
+                    const std::function<void(std::size_t, std::size_t)>& take) const;
+    /// Rows that the ranks made, on all of them.
+    void exchange_rows(BatchView rows);
     MatrixView<const float> fold(ConstBatchView batch) const;
 
-    std::vector<DeviceParameters> shard_gradients_;
+    Communicator* ranks_ = &alone();
+    std::vector<DeviceParameters> shard_gradients_;  ///< of this rank's shards
 };
 
 /// The unrolled network on the structure of its operator; `fcn` on none.

@@ -57,15 +57,17 @@ void UnrolledNet::forward_rows(std::size_t slot, const DeviceParameters& effecti
 double UnrolledNet::gradient_rows(std::size_t slot, const DeviceParameters& effective,
                                   ConstBatchView y, ConstBatchView target, RowLoss loss,
                                   std::span<const float> weights, DeviceParameters& gradient,
-                                  Into into) {
+                                  Into into, const LayerDone& layer_done) {
     forward_rows(slot, effective, y, [](std::size_t) { return BatchView(); });
     double total = 0;
     for (std::size_t b = 0; b < blocks().size(); ++b) {
         const Block& block = blocks()[b];
         UnrolledPass& pass = *passes_[slot][b];
         total += pass.loss(loss, target.col_range(block.col, block.col + block.cols), weights);
-        for (std::size_t k = spec_.layers; k >= 1; --k)
+        for (std::size_t k = spec_.layers; k >= 1; --k) {
             pass.backward(k, settings(), effective.layer(k, block), gradient.layer(k, block), into);
+            if (b + 1 == blocks().size()) layer_done(k);
+        }
     }
     return total;
 }

@@ -107,21 +107,28 @@ std::size_t Study::finished() const {
         results_.begin(), results_.end(), [](const CellResult& r) { return r.finished(); }));
 }
 
-bool Study::train(const ProgressSink& listener, ThreadPool& pool) {
-    require_own_folder();
+bool Study::train(const ProgressSink& listener, ThreadPool& pool, Communicator& ranks) {
     RunFolders folders;
-    folders.add(folder_);
-    require_own_folder();  // nothing came in between
-    write_file(folder_ / kStudyFile,
-               ordered_json{{"kind", kind_}, {"version", version()}}.dump(2) + "\n");
-    load_finished();
+    if (ranks.first()) {
+        require_own_folder();
+        folders.add(folder_);
+        require_own_folder();  // nothing came in between
+        write_file(folder_ / kStudyFile,
+                   ordered_json{{"kind", kind_}, {"version", version()}}.dump(2) + "\n");
+        load_finished();
+    }
+    // What is finished, as rank 0 sees it.
+    std::string kept_cells(size(), '0');
+    for (std::size_t i = 0; i < size(); ++i)
+        if (results_[i].finished()) kept_cells[i] = '1';
+    kept_cells = ranks.broadcast_text(kept_cells);
     std::vector<Cell> left;
     std::vector<std::size_t> numbers;
     std::uint64_t kept = 0, total = 0;
     for (std::size_t i = 0; i < size(); ++i) {
         const Cell cell{&runs_[i], 0, epoch_work(runs_[i].config)};
         total += cell.work * cell.epochs();
-        if (results_[i].finished()) {
+        if (kept_cells[i] == '1') {
             kept += cell.work * cell.epochs();
         } else {
             left.push_back(cell);
@@ -130,7 +137,7 @@ bool Study::train(const ProgressSink& listener, ThreadPool& pool) {
     }
     TrainingProgress progress(listener, total);
     if (kept > 0) progress.sink()({"training", kept, total, "", kept});
-    run_cells(
+    const std::set<std::size_t> elsewhere = run_cells(
         left,
         [&](std::size_t at) {
             CellResult started;
@@ -158,7 +165,16 @@ bool Study::train(const ProgressSink& listener, ThreadPool& pool) {
             result.configuration = configurations_[numbers[at]];
             result.failure = error.message();
             save_cell(cell_file(numbers[at]), result);
-        });
+        },
+        ranks);
+    for (const std::size_t at : elsewhere) {
+        const fs::path file = cell_file(numbers[at]);
+        if (!path_exists(file))
+            fail_io(
+                fmt::format("there is no '{}', though another rank has finished it", file.string()),
+                "all hosts need the same RunOptions::folder: put it on a shared file system");
+        results_[numbers[at]] = load_cell(file);
+    }
     return finished() == size();
 }
 

@@ -42,8 +42,9 @@ public:
     /// Refuses a folder that holds something else, is of another version, or whose cells are of
     /// another configuration. Nothing is made.
     void require_own_folder() const;
-    /// Trains what is left to train; false when the listener asked to stop.
-    bool train(const ProgressSink& listener, ThreadPool& pool);
+    /// Trains what is left to train; false when the listener asked to stop. With several ranks all
+    /// call this, and rank 0 alone has the results and answers true.
+    bool train(const ProgressSink& listener, ThreadPool& pool, Communicator& ranks = alone());
 
     const CellResult& result(std::size_t i) const { return results_[i]; }
     std::size_t finished() const;

@@ -1,11 +1,14 @@
 #include "study/cells.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <numeric>
 #include <optional>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "core/path.hpp"
+#include "study/dealer.hpp"
 #include "study/problem_source.hpp"
 #include "study/run_folder.hpp"
 
@@ -14,7 +17,7 @@ namespace pibinn::study {
 namespace {
 
 SeedRun train_cell(const Cell& cell, std::shared_ptr<const Problem> problem,
-                   TrainingProgress& progress, ThreadPool& pool) {
+                   const ProgressSink& progress, ThreadPool& pool, Communicator& ranks) {
     const TrainingRun& run = *cell.run;
     SeedRun seed;
     seed.seed = run.config.seed + cell.index;
@@ -33,7 +36,8 @@ SeedRun train_cell(const Cell& cell, std::shared_ptr<const Problem> problem,
     job.folder = seed_folder(run, cell.index);
     job.resume = run.resume;
     job.checkpoint_seconds = run.train.checkpoint_seconds;
-    seed.result = train(job, pool, progress.sink(cell.work, run.label));
+    job.ranks = &ranks;
+    seed.result = train(job, pool, progress);
     return seed;
 }
 
@@ -68,36 +72,69 @@ std::uint64_t epoch_work(const Config& config) {
     return 1 + static_cast<std::uint64_t>(1e-6 * rows * blocks * products * layers * m * n);
 }
 
-void run_cells(std::span<const Cell> cells, const CellProblem& problem, const CellDone& done,
-               TrainingProgress& progress, ThreadPool& pool, const CellFailed& failed) {
+std::set<std::size_t> run_cells(std::span<const Cell> cells, const CellProblem& problem,
+                                const CellDone& done, TrainingProgress& progress, ThreadPool& pool,
+                                const CellFailed& failed, Communicator& ranks) {
     std::vector<std::size_t> order(cells.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     // The longest last would leave the other cores idle in the end.
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
         return cells[a].work * cells[a].epochs() > cells[b].work * cells[b].epochs();
     });
-    std::atomic<std::size_t> next{0};
+    // All ranks and threads for the only one, unless its numbers are where no rank can send them.
+    const bool together = cells.size() == 1;
+    const bool shared = together && cells[0].run->device == "cpu";
+    if (together && !shared && !ranks.first()) return {};
+    Dealer dealer(together ? alone() : ranks, std::move(order), progress);
     const auto train_some = [&](std::size_t) {
-        for (std::size_t at = next++; at < order.size() && !progress.stopped(); at = next++) {
-            const std::size_t i = order[at];
+        while (const auto next = dealer.next()) {
+            const std::size_t i = *next;
             try {
-                SeedRun seed = train_cell(cells[i], problem(i), progress, pool);
-                if (seed.result.finished) done(i, std::move(seed));
+                SeedRun seed =
+                    train_cell(cells[i], problem(i),
+                               dealer.progress().sink(cells[i].work, cells[i].run->label), pool,
+                               shared ? ranks : alone());
+                if (!seed.result.finished || (shared && !ranks.first())) continue;
+                done(i, std::move(seed));
+                dealer.finished(i);
             } catch (const Error& error) {
                 if (failed && error.kind() == ErrorKind::failed) {
-                    failed(i, error);
+                    if (!shared || ranks.first()) failed(i, error);
+                    dealer.finished(i);
                     continue;
                 }
-                progress.stop();
+                dealer.progress().stop();
+                if (dealer.fail(error)) return;
                 throw;
             } catch (...) {
-                progress.stop();
+                dealer.progress().stop();
                 throw;
             }
         }
     };
-    if (cells.size() == 1) return train_some(0);  // all threads for the one
-    pool.run(std::min(pool.threads(), cells.size()), train_some);
+    if (together)
+        train_some(0);
+    else
+        pool.run(std::min(pool.threads(), cells.size()), train_some);
+    return dealer.close();
+}
+
+void collect_cells(std::span<const Cell> cells, const std::set<std::size_t>& finished,
+                   const CellProblem& problem, const CellDone& done, ThreadPool& pool) {
+    const std::vector<std::size_t> numbers(finished.begin(), finished.end());
+    pool.run(numbers.size(), [&](std::size_t at) {
+        const std::size_t i = numbers[at];
+        TrainingRun run = *cells[i].run;
+        run.resume = true;
+        const std::filesystem::path folder = seed_folder(run, cells[i].index);
+        if (!path_exists(folder / "checkpoint.safetensors"))
+            fail_io(fmt::format("'{}' has no checkpoint, though another rank has finished it",
+                                folder.string()),
+                    "all hosts need the same RunOptions::folder: put it on a shared file system");
+        Cell cell = cells[i];
+        cell.run = &run;
+        done(i, train_cell(cell, problem(i), {}, pool, alone()));
+    });
 }
 
 }  // namespace pibinn::study

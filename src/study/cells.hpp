@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <span>
 
+#include "pibinn/communicator.hpp"
 #include "pibinn/error.hpp"
 #include "study/training_run.hpp"
 
@@ -37,7 +39,17 @@ using CellFailed = std::function<void(std::size_t i, const Error& error)>;
 /// that exist. Once the progress is asked to stop, running ones write their checkpoints and the
 /// others do not start: `done` hears of none of these. What one of them throws stops the others,
 /// unless it is failed work and `failed` is there to hear of it.
-void run_cells(std::span<const Cell> cells, const CellProblem& problem, const CellDone& done,
-               TrainingProgress& progress, ThreadPool& pool, const CellFailed& failed = {});
+///
+/// With several ranks all call this with the same cells, and each gets the next one when it is
+/// free; the callbacks are called on the rank that trains it, and what other ranks finished is
+/// returned on rank 0. A cell that is the only one is trained by all ranks together, and rank 0
+/// alone hears of it.
+std::set<std::size_t> run_cells(std::span<const Cell> cells, const CellProblem& problem,
+                                const CellDone& done, TrainingProgress& progress, ThreadPool& pool,
+                                const CellFailed& failed = {}, Communicator& ranks = alone());
+
+/// Takes what other ranks trained from the checkpoints that they left, without training it again.
+void collect_cells(std::span<const Cell> cells, const std::set<std::size_t>& finished,
+                   const CellProblem& problem, const CellDone& done, ThreadPool& pool);
 
 }  // namespace pibinn::study

@@ -12,6 +12,7 @@
 #include "pibinn/error.hpp"
 #include "pibinn/version.hpp"
 #include "study/config_document.hpp"
+#include "study/dealer.hpp"
 #include "study/field_json.hpp"
 #include "study/field_judge.hpp"
 #include "study/run_folder.hpp"
@@ -183,6 +184,14 @@ std::optional<FieldCaseFile> train_case(const FieldCandidate& c, TrainingProgres
     return file;
 }
 
+FieldCaseFile measure_bench(const Bench& bench, ThreadPool& pool) {
+    FieldCaseFile file{
+        bench.configuration,
+        reference_rows(bench.field, make_problems(bench.config, bench.seeds, pool), pool), "", 0};
+    save_field_case(bench.file, file);
+    return file;
+}
+
 std::optional<FieldCaseFile> finished_case(const fs::path& path) {
     if (!path_exists(path)) return {};
     FieldCaseFile file = load_field_case(path);
@@ -233,6 +242,42 @@ struct Work {
     }
 };
 
+/// Does what is left to do, one case per rank at a time, and leaves the files of the cases. False
+/// when the listener asked to stop.
+bool run_dealt(const Work& work, const ProgressSink& listener, ThreadPool& pool,
+               Communicator& ranks) {
+    const std::size_t benches = work.benches.size();
+    std::vector<std::size_t> order;
+    if (ranks.first()) {
+        for (std::size_t i = 0; i < work.candidates.size(); ++i)
+            if (!finished_case(work.candidates[i].file())) order.push_back(benches + i);
+        std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+            const FieldCandidate &one = work.candidates[a - benches],
+                                 &other = work.candidates[b - benches];
+            return one.work * one.epochs() > other.work * other.epochs();
+        });
+        // The references of a problem take minutes, as a long training does.
+        for (std::size_t i = benches; i-- > 0;)
+            if (!finished_case(work.benches[i].file)) order.insert(order.begin(), i);
+    }
+    TrainingProgress progress(listener, work.total());
+    Dealer dealer(ranks, std::move(order), progress);
+    try {
+        while (const auto next = dealer.next()) {
+            if (*next < benches)
+                measure_bench(work.benches[*next], pool);
+            else if (!train_case(work.candidates[*next - benches], dealer.progress(), pool))
+                break;
+            dealer.finished(*next);
+        }
+    } catch (const Error& error) {
+        dealer.progress().stop();
+        if (!dealer.fail(error)) throw;
+    }
+    dealer.close();
+    return !progress.stopped();
+}
+
 /// Does what is left to do; false when the listener asked to stop.
 bool run_all(const Work& work, const ProgressSink& listener, FieldResult& result,
              ThreadPool& pool) {
@@ -244,11 +289,7 @@ bool run_all(const Work& work, const ProgressSink& listener, FieldResult& result
             if (listener && !listener({"references", result.done, work.benches.size(),
                                        bench.field.name, restored}))
                 return false;
-            file = FieldCaseFile{
-                bench.configuration,
-                reference_rows(bench.field, make_problems(bench.config, bench.seeds, pool), pool),
-                "", 0};
-            save_field_case(bench.file, *file);
+            file = measure_bench(bench, pool);
         } else {
             ++restored;
         }
@@ -276,14 +317,18 @@ bool run_all(const Work& work, const ProgressSink& listener, FieldResult& result
 
 }  // namespace
 
-FieldResult run_field(const FieldStudy& study, const ProgressSink& listener, ThreadPool& pool) {
+FieldResult run_field(const FieldStudy& study, const ProgressSink& listener, ThreadPool& pool,
+                      Communicator& ranks) {
     const Work work(study);
-    require_own_folders(study, work.benches, work.candidates);
     RunFolders folders;
-    for (const fs::path& folder :
-         {study.folder, study.folder / kReferences, study.folder / kNetworks})
-        folders.add(folder);
-    require_own_folders(study, work.benches, work.candidates);  // nothing came in between
+    if (ranks.first()) {
+        require_own_folders(study, work.benches, work.candidates);
+        for (const fs::path& folder :
+             {study.folder, study.folder / kReferences, study.folder / kNetworks})
+            folders.add(folder);
+        require_own_folders(study, work.benches, work.candidates);  // nothing came in between
+    }
+    ranks.barrier();
 
     FieldResult result;
     result.cases = work.benches.size() + work.candidates.size();
@@ -295,7 +340,10 @@ FieldResult run_field(const FieldStudy& study, const ProgressSink& listener, Thr
     report.date = study.date;
     report.command = study.command + " --out DIR";
     report.version = version();
-    result.finished = run_all(work, listener, result, pool);
+    // With several ranks everything is in the files when they are through, and read again here.
+    const bool dealt = !ranks.several() || run_dealt(work, listener, pool, ranks);
+    if (!ranks.first()) return result;
+    result.finished = dealt && run_all(work, listener, result, pool);
     if (!result.finished) return result;
     add_published(report, plan);
     write_file(study.folder / "field.html", field_report(report));

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "pibinn/communicator.hpp"
 #include "pibinn/progress.hpp"
 #include "pibinn/thread_pool.hpp"
 #include "report/field_report.hpp"
@@ -35,7 +36,10 @@ struct FieldResult {
 /// case is kept as soon as it is finished: what an earlier start has left in the folder is not done
 /// again, and an interrupted training goes on from its checkpoint. A folder that holds something
 /// else, or a case of another configuration, is refused before anything is made.
-FieldResult run_field(const FieldStudy& study, const ProgressSink& progress, ThreadPool& pool);
+/// With several ranks all call this, each takes the next case when it is free, and rank 0 alone has
+/// the result.
+FieldResult run_field(const FieldStudy& study, const ProgressSink& progress, ThreadPool& pool,
+                      Communicator& ranks = alone());
 
 /// field.json
 nlohmann::ordered_json field_json(const FieldReport& report);

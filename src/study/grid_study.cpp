@@ -75,7 +75,8 @@ ordered_json mean_or_null(const std::optional<Spread>& value) {
 
 }  // namespace
 
-GridResult run_grid(const GridStudy& study, const ProgressSink& progress, ThreadPool& pool) {
+GridResult run_grid(const GridStudy& study, const ProgressSink& progress, ThreadPool& pool,
+                    Communicator& ranks) {
     const Grid grid = read_grid(study.file);
     const std::size_t seeds = grid_seeds(study);
     require_few(study, grid, seeds);
@@ -89,9 +90,9 @@ GridResult run_grid(const GridStudy& study, const ProgressSink& progress, Thread
     }
     GridResult result;
     result.cells = cells.size();
-    result.finished = cells.train(progress, pool);
+    result.finished = cells.train(progress, pool, ranks);
     result.done = cells.finished();
-    if (!result.finished) return result;
+    if (!result.finished || !ranks.first()) return result;
     GridReport& report = result.report;
     for (const Grid::Axis& axis : grid.axes) report.keys.push_back(axis.key);
     for (std::size_t i = 0; i < grid.size(); ++i)

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "pibinn/communicator.hpp"
 #include "pibinn/progress.hpp"
 #include "pibinn/thread_pool.hpp"
 #include "report/grid_report.hpp"
@@ -32,7 +33,9 @@ struct GridResult {
 };
 
 /// Trains what is not there yet, and writes results.csv, results.md, results.json and report.html.
-GridResult run_grid(const GridStudy& study, const ProgressSink& progress, ThreadPool& pool);
+/// With several ranks all call this, and rank 0 alone has the result.
+GridResult run_grid(const GridStudy& study, const ProgressSink& progress, ThreadPool& pool,
+                    Communicator& ranks = alone());
 
 /// results.json
 nlohmann::ordered_json grid_json(const GridReport& report);

@@ -232,16 +232,16 @@ void write_reproduction(const ReproductionRequest& request, const ReproductionRe
 }
 
 void reproduce_paper(const ReproductionRequest& request, const ProgressSink& progress,
-                     ThreadPool& pool, ReproductionResult& result) {
+                     ThreadPool& pool, Communicator& ranks, ReproductionResult& result) {
     Study study(request.folder, request.quick ? "a quick reproduction" : "a reproduction",
                 request.device);
     const ReproductionPlan plan(request, study);
-    study.require_own_folder();
+    if (ranks.first()) study.require_own_folder();
     require_data(plan, study, pool);
     result.cells = study.size();
-    result.finished = study.train(progress, pool);
+    result.finished = study.train(progress, pool, ranks);
     result.done = study.finished();
-    if (!result.finished) return;
+    if (!result.finished || !ranks.first()) return;
     ReproductionReport& report = result.report;
     report.quick = request.quick;
     report.trainings = study.size();
@@ -262,7 +262,7 @@ void reproduce_paper(const ReproductionRequest& request, const ProgressSink& pro
 
 /// The field's benchmark is a study of its own kind, with its own page.
 void reproduce_field(const ReproductionRequest& request, const ProgressSink& progress,
-                     ThreadPool& pool, ReproductionResult& result) {
+                     ThreadPool& pool, Communicator& ranks, ReproductionResult& result) {
     FieldStudy study;
     study.quick = request.quick;
     study.seeds = request.seeds;
@@ -270,7 +270,7 @@ void reproduce_field(const ReproductionRequest& request, const ProgressSink& pro
     study.machine = request.machine;
     study.date = request.date;
     study.command = request.command;
-    FieldResult field = run_field(study, progress, pool);
+    FieldResult field = run_field(study, progress, pool, ranks);
     result.finished = field.finished;
     result.done += field.done;
     result.cells += field.cases;
@@ -280,12 +280,14 @@ void reproduce_field(const ReproductionRequest& request, const ProgressSink& pro
 }  // namespace
 
 ReproductionResult reproduce(const ReproductionRequest& asked, const ProgressSink& progress,
-                             ThreadPool& pool) {
+                             ThreadPool& pool, Communicator& ranks) {
     ReproductionRequest request = asked;
     const bool field = std::erase(request.ids, kFieldId) > 0;
     ReproductionResult result;
-    if (!field || !request.ids.empty()) reproduce_paper(request, progress, pool, result);
-    if (field && result.finished) reproduce_field(request, progress, pool, result);
+    if (!field || !request.ids.empty()) reproduce_paper(request, progress, pool, ranks, result);
+    // A rank that was told to stop by itself would otherwise leave the others waiting.
+    const bool go_on = ranks.broadcast_text(result.finished ? "yes" : "no") == "yes";
+    if (field && go_on) reproduce_field(request, progress, pool, ranks, result);
     return result;
 }
 

@@ -8,6 +8,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "pibinn/communicator.hpp"
 #include "pibinn/progress.hpp"
 #include "pibinn/thread_pool.hpp"
 #include "report/field_report.hpp"
@@ -38,8 +39,9 @@ struct ReproductionResult {
 /// Trains every row of the experiments that is not there yet, and writes results.md, report.html,
 /// tables/ID.md, tables/ID.csv, figures/NAME.svg and reproduction.json. Trainings that several
 /// experiments show are made once. What an earlier start has finished is kept.
+/// With several ranks all call this, and rank 0 alone has the result.
 ReproductionResult reproduce(const ReproductionRequest& request, const ProgressSink& progress,
-                             ThreadPool& pool);
+                             ThreadPool& pool, Communicator& ranks = alone());
 
 /// reproduction.json
 nlohmann::ordered_json reproduction_json(const ReproductionReport& report);

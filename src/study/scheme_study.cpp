@@ -164,8 +164,9 @@ SchemeRow make_row(const Scheme& scheme, const std::vector<SeedRun>& seeds,
 }
 
 std::vector<SchemeRow> train_all(const std::vector<SchemeCandidate>& candidates,
-                                 const SeedProblems& problems, const References& references,
-                                 const ProgressSink& listener, ThreadPool& pool) {
+                                 const SeedProblems& problems, const References* references,
+                                 const ProgressSink& listener, ThreadPool& pool,
+                                 Communicator& ranks) {
     std::vector<Cell> cells;
     std::vector<std::vector<SeedRun>> trained;
     for (const SchemeCandidate& c : candidates) {
@@ -178,19 +179,21 @@ std::vector<SchemeRow> train_all(const std::vector<SchemeCandidate>& candidates,
     const std::size_t seeds = problems.size();
     TrainingProgress progress(listener, total_work(cells));
     progress.note(short_notes(*problems.front()));
-    run_cells(
-        cells, [&](std::size_t i) { return problems[i % seeds]; },
-        [&](std::size_t i, SeedRun seed) {
-            keep_seed(*cells[i].run, cells[i].index, seed, pool);
-            trained[i / seeds][i % seeds] = std::move(seed);
-        },
-        progress, pool);
+    const auto problem = [&](std::size_t i) { return problems[i % seeds]; };
+    const auto keep = [&](std::size_t i, SeedRun seed) {
+        if (!ranks.first()) return;  // its checkpoint is enough
+        keep_seed(*cells[i].run, cells[i].index, seed, pool);
+        trained[i / seeds][i % seeds] = std::move(seed);
+    };
+    collect_cells(cells, run_cells(cells, problem, keep, progress, pool, {}, ranks), problem, keep,
+                  pool);
+    if (!ranks.first()) return {};
     // Times are taken now that no training takes the cores away.
     std::vector<SchemeRow> rows;
     for (std::size_t c = 0; c < candidates.size(); ++c) {
         if (!all_finished(trained[c])) continue;
         const SchemeCandidate& candidate = candidates[c];
-        Comparison comparison = references.first;
+        Comparison comparison = references->first;
         comparison.add_trained(candidate.scheme.folder(), trained[c].front().result);
         write_results(candidate.run, trained[c], comparison, pool);
         rows.push_back(make_row(candidate.scheme, trained[c], comparison.rows().back().time));
@@ -268,7 +271,7 @@ ordered_json scheme_json(const SchemeResult& result) {
 
 SchemeResult compare_schemes(const SchemeStudy& study, const Config& config,
                              const ConfigDocument& document, const ProgressSink& progress,
-                             ThreadPool& pool) {
+                             ThreadPool& pool, Communicator& ranks) {
     SeedProblems problems;
     Structure physics;
     if (traits_of(config.problem).drawn) {
@@ -281,15 +284,22 @@ SchemeResult compare_schemes(const SchemeStudy& study, const Config& config,
     std::vector<SchemeCandidate> candidates;
     for (const Scheme& scheme : choose_schemes(study.choice, physics.kind()))
         candidates.push_back(make_candidate(study, scheme, document, config, physics));
-    require_own_folders(study, candidates);
     RunFolders folders;
-    folders.add(study.folder);
-    require_own_folders(study, candidates);  // nothing came in between
-    for (const SchemeCandidate& c : candidates) folders.add(c.run);
+    if (ranks.first()) {
+        require_own_folders(study, candidates);
+        folders.add(study.folder);
+        require_own_folders(study, candidates);  // nothing came in between
+        for (const SchemeCandidate& c : candidates) folders.add(c.run);
+    }
+    ranks.barrier();
 
     const TrainingRun& any = candidates.front().run;
     while (problems.size() < any.train.seeds)
         problems.push_back(seed_problem(config, problems.size(), pool));
+    if (!ranks.first()) {
+        train_all(candidates, problems, nullptr, progress, pool, ranks);
+        return {};
+    }
     const References references(problems, config.model.layers, pool);
     SchemeResult result;
     result.schemes = candidates.size();
@@ -300,7 +310,7 @@ SchemeResult compare_schemes(const SchemeStudy& study, const Config& config,
     report.facts = facts_of(any.config, *problems.front(), any.train);
     report.references = references.rows;
     report.references_note = fewer_signals_note(references.first.rows());
-    report.rows = train_all(candidates, problems, references, progress, pool);
+    report.rows = train_all(candidates, problems, &references, progress, pool, ranks);
     report.command = study.command + " --out DIR";
     report.version = version();
     result.trained = report.rows.size();

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "pibinn/communicator.hpp"
 #include "pibinn/progress.hpp"
 #include "report/schemes_report.hpp"
 #include "study/config.hpp"
@@ -38,7 +39,7 @@ struct SchemeResult {
 /// checkpoint, where nothing is left to train.
 SchemeResult compare_schemes(const SchemeStudy& study, const Config& config,
                              const ConfigDocument& document, const ProgressSink& progress,
-                             ThreadPool& pool);
+                             ThreadPool& pool, Communicator& ranks = alone());
 
 /// compare.json
 nlohmann::ordered_json scheme_json(const SchemeResult& result);

@@ -138,7 +138,8 @@ SeedProblems make_problems(const Config& config, std::size_t seeds, ThreadPool& 
 }
 
 std::vector<SeedRun> train_seeds(const TrainingRun& run, const SeedProblems& problems,
-                                 TrainingProgress& progress, std::uint64_t work, ThreadPool& pool) {
+                                 TrainingProgress& progress, std::uint64_t work, ThreadPool& pool,
+                                 Communicator& ranks) {
     ensure(problems.size() == run.train.seeds, "one problem per seed");
     std::vector<SeedRun> seeds(run.train.seeds);
     std::vector<Cell> cells;
@@ -148,13 +149,14 @@ std::vector<SeedRun> train_seeds(const TrainingRun& run, const SeedProblems& pro
         seeds[i].result.finished = false;
         cells.push_back({&run, i, work});
     }
-    run_cells(
-        cells, [&](std::size_t i) { return problems[i]; },
-        [&](std::size_t i, SeedRun seed) {
-            keep_seed(run, i, seed, pool);
-            seeds[i] = std::move(seed);
-        },
-        progress, pool);
+    const auto problem = [&](std::size_t i) { return problems[i]; };
+    const auto keep = [&](std::size_t i, SeedRun seed) {
+        if (!ranks.first()) return;  // its checkpoint is enough
+        keep_seed(run, i, seed, pool);
+        seeds[i] = std::move(seed);
+    };
+    collect_cells(cells, run_cells(cells, problem, keep, progress, pool, {}, ranks), problem, keep,
+                  pool);
     return seeds;
 }
 
@@ -163,12 +165,13 @@ void keep_seed(const TrainingRun& run, std::size_t index, SeedRun& seed, ThreadP
     if (run.train.seeds > 1) seed.result.model.save(seed_folder(run, index) / "model.safetensors");
 }
 
-TrainedRun run_training(const TrainingRun& run, const ProgressSink& listener, ThreadPool& pool) {
+TrainedRun run_training(const TrainingRun& run, const ProgressSink& listener, ThreadPool& pool,
+                        Communicator& ranks) {
     TrainingProgress progress(listener, run.train.seeds * run.train.recipe.epochs());
     const SeedProblems problems = make_problems(run.config, run.train.seeds, pool);
     progress.note(short_notes(*problems.front()));
     TrainedRun trained;
-    trained.seeds = train_seeds(run, problems, progress, 1, pool);
+    trained.seeds = train_seeds(run, problems, progress, 1, pool, ranks);
     trained.finished = all_finished(trained.seeds);
     trained.epochs = progress.done();
     trained.all_epochs = progress.total();

@@ -10,6 +10,7 @@
 
 #include "core/numbers.hpp"
 #include "pibinn/certificate.hpp"
+#include "pibinn/communicator.hpp"
 #include "pibinn/train.hpp"
 #include "study/config.hpp"
 #include "study/config_train.hpp"
@@ -46,9 +47,10 @@ struct SeedRun {
 
 /// Trains every seed, side by side over the pool, into folders that exist; each epoch counts as
 /// `work`. When the progress is asked to stop, checkpoints are written and some seeds are not
-/// finished.
+/// finished. With several ranks all call this, and rank 0 alone has what came of it.
 std::vector<SeedRun> train_seeds(const TrainingRun& run, const SeedProblems& problems,
-                                 TrainingProgress& progress, std::uint64_t work, ThreadPool& pool);
+                                 TrainingProgress& progress, std::uint64_t work, ThreadPool& pool,
+                                 Communicator& ranks = alone());
 
 /// Certifies a finished seed that was trained with a guarantee, and saves the model of one of
 /// several seeds.
@@ -62,7 +64,9 @@ struct TrainedRun {
 };
 
 /// Makes the problems of a run, tells their notes and trains every seed.
-TrainedRun run_training(const TrainingRun& run, const ProgressSink& progress, ThreadPool& pool);
+/// With several ranks all call this, and rank 0 alone has what came of it.
+TrainedRun run_training(const TrainingRun& run, const ProgressSink& progress, ThreadPool& pool,
+                        Communicator& ranks = alone());
 
 /// Mean and deviation of one number over the seeds.
 Spread over_seeds(const std::vector<SeedRun>& seeds,

@@ -145,6 +145,17 @@ void RecoveryCheck::add(ConstBatchView y, ConstBatchView coefficients, ThreadPoo
     signals_ += rows.rows();
 }
 
+void RecoveryCheck::append(const std::string& json) {
+    const nlohmann::json other = nlohmann::json::parse(json);
+    ensure(other.at("limits").size() == limits_.size(), "a check of the same model");
+    for (std::size_t i = 0; i < limits_.size(); ++i)
+        limits_[i].exceeded += other["limits"][i].at("exceeded").get<std::size_t>();
+    for (const nlohmann::json& row : other.at("rows"))
+        if (rows_.size() < kMostRows) rows_.push_back(signals_ + row.get<std::size_t>());
+    outside_ += other.at("outside").get<std::size_t>();
+    signals_ += other.at("signals").get<std::size_t>();
+}
+
 bool RecoveryCheck::another_kind() const {
     return std::any_of(limits_.begin(), limits_.end(), [&](const CheckLimit& limit) {
         if (limit.exceeded == 0) return false;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <vector>
 
 namespace pibinn {
 
@@ -58,10 +59,46 @@ void mix(const Batch& x, std::size_t i, std::size_t j, double t, std::span<float
     for (float& v : out) v *= factor;
 }
 
+// Products are made of tasks of up to so many rows, each rounded by itself: a share that begins
+// anywhere else would round otherwise.
+constexpr std::size_t kRowsPerShare = 128;
+
+/// The rows that each rank draws and measures.
+struct RowShares {
+    RowShares(std::size_t rows_, Communicator& ranks_) : rows(rows_), ranks(ranks_) {}
+
+    std::size_t begin(std::size_t rank) const {
+        const std::size_t shares = (rows + kRowsPerShare - 1) / kRowsPerShare;
+        return std::min(rows, shares * rank / ranks.size() * kRowsPerShare);
+    }
+    BatchView own(Batch& set) const {
+        return BatchView(set).row_range(begin(ranks.rank()), begin(ranks.rank() + 1));
+    }
+    /// The rows of all, everywhere.
+    void exchange(Batch& set) const {
+        if (!ranks.several()) return;
+        std::size_t most = 0;
+        for (std::size_t r = 0; r < ranks.size(); ++r)
+            most = std::max(most, begin(r + 1) - begin(r));
+        most *= set.cols();
+        std::vector<float> mine(most), all(most * ranks.size());
+        const BatchView from = own(set);
+        std::copy_n(from.data, from.rows * from.cols, mine.begin());
+        ranks.all_gather(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all)));
+        for (std::size_t r = 0; r < ranks.size(); ++r)
+            if (r != ranks.rank())
+                std::copy_n(all.data() + r * most, (begin(r + 1) - begin(r)) * set.cols(),
+                            set.data() + begin(r) * set.cols());
+    }
+
+    std::size_t rows;
+    Communicator& ranks;
+};
+
 }  // namespace
 
 void augment_epoch(Augment augment, const Problem& problem, std::size_t trained, std::uint64_t seed,
-                   std::uint64_t epoch, DataSet& set, ThreadPool& pool) {
+                   std::uint64_t epoch, DataSet& set, ThreadPool& pool, Communicator& ranks) {
     const DataSet& from = problem.train;
     if (augment == Augment::none) {
         if (set.x.rows() != from.x.rows()) set = from;
@@ -81,8 +118,13 @@ void augment_epoch(Augment augment, const Problem& problem, std::size_t trained,
         }
         return;
     }
+    const RowShares shares(rows, ranks);
+    const std::size_t begin_own = shares.begin(ranks.rank());
     if (augment == Augment::fresh) {
-        set.x = draw_signals(*problem.prior, rows, n, seed, Purpose::augment, pool, epoch * rows);
+        const BatchView own = shares.own(set.x);
+        const Batch drawn = draw_signals(*problem.prior, own.rows, n, seed, Purpose::augment, pool,
+                                         epoch * rows + begin_own);
+        std::copy_n(drawn.data(), drawn.size(), own.data);
     } else if (augment == Augment::shift) {
         set.x = changed_signals(
             problem, pool, [&](std::size_t i, std::span<const float> in, std::span<float> out) {
@@ -124,7 +166,10 @@ void augment_epoch(Augment augment, const Problem& problem, std::size_t trained,
         });
     }
     // Far beyond the data set's own rows: every epoch has noise and artefacts of its own.
-    sense(problem, Split::train, set.x, set.y, seed, (epoch + 1) * rows, pool);
+    sense(problem, Split::train, shares.own(set.x), shares.own(set.y), seed,
+          (epoch + 1) * rows + begin_own, pool);
+    if (augment == Augment::fresh) shares.exchange(set.x);
+    shares.exchange(set.y);
 }
 
 }  // namespace pibinn

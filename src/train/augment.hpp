@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "pibinn/communicator.hpp"
 #include "pibinn/problem.hpp"
 #include "pibinn/recipe.hpp"
 
@@ -11,8 +12,10 @@ namespace pibinn {
 /// The training set of one epoch. The operator is known, so any new target has an exact
 /// measurement: y = A x, with fresh noise and artefacts where the problem has them. Row i of
 /// epoch e is drawn from the stream (seed, augment, e * rows + i). Rows are mixed only with the
-/// first `trained` ones: those after them are kept for validation.
+/// first `trained` ones: those after them are kept for validation. Several ranks each draw and
+/// measure some of the rows, and all get all of them.
 void augment_epoch(Augment augment, const Problem& problem, std::size_t trained, std::uint64_t seed,
-                   std::uint64_t epoch, DataSet& set, ThreadPool& pool);
+                   std::uint64_t epoch, DataSet& set, ThreadPool& pool,
+                   Communicator& ranks = alone());
 
 }  // namespace pibinn

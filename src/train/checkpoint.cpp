@@ -173,28 +173,32 @@ std::optional<TrainState> load_checkpoint(const std::filesystem::path& path,
                                           const std::string& identity,
                                           const ParameterLayout& layout, const Recipe& recipe) {
     if (!path_exists(path)) return std::nullopt;
-    const std::string content = read_file(path);
-    const SafeTensors file = parse_safetensors(content, path.string());
+    return parse_checkpoint(read_file(path), path.string(), identity, layout, recipe);
+}
+
+TrainState parse_checkpoint(const std::string& content, const std::string& name,
+                            const std::string& identity, const ParameterLayout& layout,
+                            const Recipe& recipe) {
+    const SafeTensors file = parse_safetensors(content, name);
     const auto metadata = [&](const char* key) {
         const auto found = file.metadata.find(key);
         if (found == file.metadata.end())
-            fail_input(fmt::format("{}: no '{}' in it", path.string(), key),
+            fail_input(fmt::format("{}: no '{}' in it", name, key),
                        "this is not a checkpoint of pibinn");
-        return parse_json_object(found->second,
-                                 fmt::format("{}: metadata '{}'", path.string(), key));
+        return parse_json_object(found->second, fmt::format("{}: metadata '{}'", name, key));
     };
     const json was = metadata("pibinn.training");
     const json is = json::parse(identity);
     if (was != is)
-        fail_usage(fmt::format("{}: checkpoint of another training: {}", path.string(),
-                               first_difference(was, is)),
-                   "resume with the same configuration, or choose another TrainJob::folder");
+        fail_usage(
+            fmt::format("{}: checkpoint of another training: {}", name, first_difference(was, is)),
+            "resume with the same configuration, or choose another TrainJob::folder");
 
     TrainState state;
-    const auto floats = [&](const char* name) {
-        const auto values = values_of<float>(file.at(name, TensorType::f32));
+    const auto floats = [&](const char* tensor) {
+        const auto values = values_of<float>(file.at(tensor, TensorType::f32));
         if (values.size() != layout.size())
-            fail_input(fmt::format("{}: '{}' has {} numbers, expected {}", path.string(), name,
+            fail_input(fmt::format("{}: '{}' has {} numbers, expected {}", name, tensor,
                                    values.size(), layout.size()),
                        kDamaged);
         return std::vector<float>(values.begin(), values.end());
@@ -203,7 +207,7 @@ std::optional<TrainState> load_checkpoint(const std::filesystem::path& path,
     state.first = floats("first");
     state.second = floats("second");
     state.mean = floats("mean");
-    const Checker check{path.string(), layout};
+    const Checker check{name, layout};
     check.latents("latent", state.latent);
     check.all_of("first", state.first, -kLargest);
     check.all_of("second", state.second, 0);
@@ -246,7 +250,7 @@ std::optional<TrainState> load_checkpoint(const std::filesystem::path& path,
                             : state.stage == recipe.stages.size() && state.epoch == 0;
     if (!inside || state.steps == kNotWhole || state.seconds.size() != recipe.stages.size() ||
         done != state.history.size())
-        fail_input(fmt::format("{}: its numbers do not fit together", path.string()), kDamaged);
+        fail_input(fmt::format("{}: its numbers do not fit together", name), kDamaged);
     return state;
 }
 

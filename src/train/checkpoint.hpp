@@ -24,5 +24,9 @@ void save_checkpoint(const std::filesystem::path& path, const TrainState& state,
 std::optional<TrainState> load_checkpoint(const std::filesystem::path& path,
                                           const std::string& identity,
                                           const ParameterLayout& layout, const Recipe& recipe);
+/// The same of the content of such a file.
+TrainState parse_checkpoint(const std::string& content, const std::string& name,
+                            const std::string& identity, const ParameterLayout& layout,
+                            const Recipe& recipe);
 
 }  // namespace pibinn

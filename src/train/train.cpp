@@ -10,8 +10,10 @@
 #include <fmt/format.h>
 
 #include "core/file.hpp"
+#include "core/path.hpp"
 #include "model/model_units.hpp"
 #include "model/storable.hpp"
+#include "pibinn/communicator.hpp"
 #include "pibinn/error.hpp"
 #include "problem/noise_words.hpp"
 #include "problem/signal_marks.hpp"
@@ -25,6 +27,7 @@ namespace pibinn {
 
 namespace {
 
+namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 // Checkpoints of 10^9 weights take longer to write than an epoch does.
@@ -60,9 +63,28 @@ Metrics score(const Model& model, const DataSet& set, ThreadPool& pool,
 
 /// Writes what a stopped training needs to go on.
 void keep(const TrainJob& job, const Trainer& trainer, const std::string& identity) {
-    if (job.folder.empty()) return;
+    if (job.folder.empty() || !job.ranks->first()) return;
     save_checkpoint(job.folder / "checkpoint.safetensors", trainer.snapshot(), identity);
     write_file(job.folder / "history.csv", history_csv(job.recipe, trainer.history()));
+}
+
+/// Goes on from the checkpoint of the folder, if there is one. Rank 0 reads it for all.
+void restore(const TrainJob& job, const std::string& identity, Trainer& trainer) {
+    const fs::path file = job.folder / "checkpoint.safetensors";
+    const std::string content = job.ranks->broadcast_text(
+        job.ranks->first() && path_exists(file) ? read_file(file) : std::string());
+    if (content.empty()) return;
+    const ParameterLayout layout(job.spec, job.problem->op.structure());
+    trainer.restore(parse_checkpoint(content, file.string(), identity, layout, job.recipe));
+}
+
+/// Makes the numbers of all ranks those of rank 0.
+void agree(Communicator& ranks, Trainer& trainer) {
+    TrainState state = trainer.snapshot();
+    for (std::vector<float>* numbers :
+         {&state.latent, &state.first, &state.second, &state.mean, &state.best, &state.pretrained})
+        ranks.broadcast(std::as_writable_bytes(std::span(*numbers)), 0);
+    if (!ranks.first()) trainer.restore(state);
 }
 
 bool report(const TrainJob& job, const Trainer& trainer, std::size_t restored,
@@ -178,6 +200,8 @@ TrainResult train(const TrainJob& asked, ThreadPool& pool, const ProgressSink& p
     const Problem& trained = *own.problem;
     const Units& units = own.units;
     TrainJob job = asked;
+    if (job.ranks == nullptr) job.ranks = &alone();
+    Communicator& ranks = *job.ranks;
     require_augment(job.recipe.augment, problem.traits());
     if (job.recipe.batch == 0) job.recipe.batch = usual_batch(problem, job.recipe);
     if (job.spec.architecture == Architecture::unrolled) fit_recipe(trained.op, job.recipe);
@@ -185,22 +209,18 @@ TrainResult train(const TrainJob& asked, ThreadPool& pool, const ProgressSink& p
     Recipe recipe = job.recipe;
     if (&trained != &problem) recipe.guarantee = in_units(recipe.guarantee, units);
     const auto backend = make_backend(job.device);
-    Trainer trainer(trained, job.spec, recipe, job.seed, *backend, pool);
+    Trainer trainer(trained, job.spec, recipe, job.seed, *backend, pool, ranks);
     const std::string identity = training_identity(job);
-    if (job.resume && !job.folder.empty()) {
-        const ParameterLayout layout(job.spec, problem.op.structure());
-        if (const auto state = load_checkpoint(job.folder / "checkpoint.safetensors", identity,
-                                               layout, job.recipe))
-            trainer.restore(*state);
-    }
+    if (job.resume && !job.folder.empty()) restore(job, identity, trainer);
     // What was done before counts: a resumed training starts its bar there.
     const std::size_t restored = trainer.history().size();
-    bool go_on = restored == 0 || report(job, trainer, restored, progress);
+    bool go_on = !ranks.any(restored > 0 && !report(job, trainer, restored, progress));
     auto kept = Clock::now();
     double keeping = 0;  // seconds that the last checkpoint took
     while (go_on && !trainer.done()) {
         trainer.run_epoch();
-        go_on = report(job, trainer, restored, progress);
+        if (ranks.mixed()) agree(ranks, trainer);
+        go_on = !ranks.any(!report(job, trainer, restored, progress));
         const auto since = [](Clock::time_point then) {
             return std::chrono::duration<double>(Clock::now() - then).count();
         };
@@ -216,6 +236,7 @@ TrainResult train(const TrainJob& asked, ThreadPool& pool, const ProgressSink& p
     result.augment = job.recipe.augment;
     result.validation = job.recipe.validation;
     result.finished = trainer.done();
+    if (!ranks.first()) return result;
     Model model = trainer.model();
     if (result.finished) {
         choose_cut(trained.train, model, pool);

@@ -57,19 +57,21 @@ double loss_unit(LossKind loss, double energy, double mean_energy) {
 }  // namespace
 
 Trainer::Trainer(const Problem& problem, const NetworkSpec& spec, const Recipe& recipe,
-                 std::uint64_t seed, Backend& backend, ThreadPool& pool)
+                 std::uint64_t seed, Backend& backend, ThreadPool& pool, Communicator& ranks)
     : problem_(problem),
       spec_(spec),
       recipe_(recipe),
       seed_(seed),
       backend_(backend),
       pool_(pool),
+      ranks_(ranks),
       network_(make_network(spec, problem.op, backend)),
       latent_(network_->layout(), backend),
       effective_(network_->layout(), backend),
       gradient_(network_->layout(), backend),
       optimiser_(network_->layout(), backend) {
     recipe_.validate(spec_);
+    network_->share(ranks);
     const std::size_t rows = problem_.train.x.rows();
     validation_rows_ =
         static_cast<std::size_t>(std::lround(recipe_.validation * static_cast<double>(rows)));
@@ -150,7 +152,7 @@ void Trainer::run_epoch() {
     const Stage& stage = recipe_.stages[state_.stage];
     const std::size_t number = state_.history.size();
     const std::size_t count = problem_.train.x.rows() - validation_rows_;
-    augment_epoch(recipe_.augment, problem_, count, seed_, number, epoch_set_, pool_);
+    augment_epoch(recipe_.augment, problem_, count, seed_, number, epoch_set_, pool_, ranks_);
 
     EpochRecord record;
     record.stage = state_.stage;

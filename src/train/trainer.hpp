@@ -32,9 +32,10 @@ struct TrainState {
 /// of the epoch's number, so a training can stop after any epoch and go on later as if it had not.
 class Trainer {
 public:
-    /// Keeps references: problem, backend and pool must outlive it.
+    /// Keeps references: problem, backend, pool and ranks must outlive it. With several ranks each
+    /// has a trainer, and all run their epochs together.
     Trainer(const Problem& problem, const NetworkSpec& spec, const Recipe& recipe,
-            std::uint64_t seed, Backend& backend, ThreadPool& pool);
+            std::uint64_t seed, Backend& backend, ThreadPool& pool, Communicator& ranks = alone());
 
     bool done() const { return state_.stage == recipe_.stages.size(); }
     /// One epoch. Throws a `failed` error that names epoch and layer when the training diverges.
@@ -97,6 +98,7 @@ private:
     std::uint64_t seed_;
     Backend& backend_;
     ThreadPool& pool_;
+    Communicator& ranks_;
     std::unique_ptr<Network> network_;
     DeviceParameters latent_;
     DeviceParameters effective_;

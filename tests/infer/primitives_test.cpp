@@ -10,6 +10,7 @@
 #include <hwy/highway.h>
 #include <hwy/targets.h>
 
+#include "infer/kernels/piece_primitives-inl.hpp"
 #include "infer/kernels/primitives-inl.hpp"
 #include "infer/kernels/support_indices-inl.hpp"
 
@@ -91,8 +92,28 @@ void CompareMaskedSums(DN d, Differences& found) {
     }
 }
 
+template <class DN>
+void CompareFour(DN d, Differences& found) {
+    for (std::size_t i = 0; i < 2000; ++i) {
+        const auto size = hn::Abs(SomeVector(d, i));
+        const auto second = hn::Abs(SomeVector(d, 3000 + i));
+        const auto first = hn::Min(second, hn::Abs(SomeVector(d, 5000 + i)));
+        const auto third = hn::Max(second, hn::Abs(SomeVector(d, 7000 + i)));
+        float four[4];
+        for (std::size_t l = 0; l < 4; ++l) four[l] = some_number(4 * i + l);
+        const auto numbers = hn::LoadDup128(d, four);
+        if (!Same(
+                d, LookUpFour(numbers, NumberOfFour(size, first, second, third)),
+                portable::LookUpFour(numbers, portable::NumberOfFour(size, first, second, third))))
+            found.push_back("LookUpFour");
+    }
+}
+
 Differences CompareTwins() {
     Differences found;
+    CompareFour(hn::CappedTag<float, 16>(), found);
+    CompareFour(hn::CappedTag<float, 8>(), found);
+    CompareFour(hn::CappedTag<float, 4>(), found);
     CompareMaskedSums(hn::CappedTag<float, 16>(), found);
     CompareMaskedSums(hn::CappedTag<float, 8>(), found);
     CompareMaskedSums(hn::CappedTag<float, 4>(), found);

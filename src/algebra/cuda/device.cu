@@ -21,18 +21,18 @@ void check(cudaError_t status, const char* what) {
         throw Error(ErrorKind::failed,
                     "the CUDA device has no memory left (" + std::to_string(free >> 20) + " of " +
                         std::to_string(total >> 20) + " MiB free) " + what,
-                    "use a smaller batch or network, or set TrainOptions::device = \"cpu\"");
+                    "use a smaller batch or network, or the processor");
     }
     throw Error(ErrorKind::failed,
                 std::string("the CUDA device failed ") + what + ": " + cudaGetErrorString(status),
-                "resume from the last checkpoint, which is intact");
+                "run it again; a training goes on from its last checkpoint");
 }
 
 void check(cublasStatus_t status, const char* what) {
     if (status == CUBLAS_STATUS_SUCCESS) return;
     throw Error(ErrorKind::failed,
                 std::string("cuBLAS failed ") + what + ": " + cublasGetStatusString(status),
-                "resume from the last checkpoint, which is intact");
+                "run it again; a training goes on from its last checkpoint");
 }
 
 Queue::Queue(bool tf32)

@@ -34,6 +34,8 @@ public:
         check(cudaMalloc(reinterpret_cast<void**>(&data_), count * sizeof(T)),
               "taking memory for a network");
         check(cudaMemset(data_, 0, count * sizeof(T)), "clearing memory");
+        // Streams of ours do not wait for it by themselves.
+        check(cudaStreamSynchronize(cudaStreamLegacy), "clearing memory");
         count_ = count;
     }
     T* data() const { return data_; }

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -11,6 +10,7 @@
 #include "core/file.hpp"
 #include "data/array_format.hpp"
 #include "data/npy_format.hpp"
+#include "data/npy_rows.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/npy.hpp"
 
@@ -18,10 +18,10 @@ namespace pibinn {
 
 namespace {
 
-/// An open .npy file, whose rows are read from the disk when they are asked for.
-class NpyRows final : public RowReader {
+/// An open file, read at any place of it.
+class Descriptor {
 public:
-    explicit NpyRows(const std::string& path) : where_(path) {
+    explicit Descriptor(const std::string& path) : where_(path) {
         descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
         struct stat status {};
         if (descriptor_ < 0 || ::fstat(descriptor_, &status) != 0) {
@@ -30,46 +30,13 @@ public:
             fail_io(fmt::format("cannot read '{}': {}", path, std::strerror(error)),
                     "check the path");
         }
-        try {
-            const auto total = static_cast<std::uint64_t>(status.st_size);
-            std::string start(std::min<std::uint64_t>(total, npy_longest_header), '\0');
-            read_bytes(0, start.size(), start.data());
-            format_ = parse_npy_header(start, total, path);
-        } catch (...) {
-            close();
-            throw;
-        }
+        size_ = static_cast<std::uint64_t>(status.st_size);
     }
-    ~NpyRows() override { close(); }
-    NpyRows(const NpyRows&) = delete;
-    NpyRows& operator=(const NpyRows&) = delete;
+    ~Descriptor() { close(); }
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
 
-    std::size_t rows() const override { return format_.rows; }
-    std::size_t cols() const override { return format_.columns(); }
-    Numbers numbers() const override { return format_.complex ? Numbers::complex : Numbers::real; }
-
-    Batch read(std::size_t begin, std::size_t count) override {
-        NpyFormat part = format_;
-        part.rows = count;
-        const std::size_t width = format_.bytes();
-        std::string bytes(count * format_.cols * width, '\0');
-        if (format_.fortran_order) {
-            // Columns stand one after the other: a run of each makes the same order of fewer rows.
-            const std::size_t run = count * width;
-            for (std::size_t j = 0; j < format_.cols; ++j)
-                read_bytes(format_.data_offset + (j * format_.rows + begin) * width, run,
-                           bytes.data() + j * run);
-        } else {
-            read_bytes(format_.data_offset + begin * format_.cols * width, bytes.size(),
-                       bytes.data());
-        }
-        return decode_npy_numbers<float>(part, bytes.data(), begin, where_);
-    }
-
-private:
-    void close() {
-        if (descriptor_ >= 0) ::close(descriptor_);
-    }
+    std::uint64_t size() const { return size_; }
     void read_bytes(std::uint64_t at, std::size_t bytes, char* into) const {
         while (bytes > 0) {
             const ssize_t done = ::pread(descriptor_, into, bytes, static_cast<off_t>(at));
@@ -83,9 +50,14 @@ private:
         }
     }
 
+private:
+    void close() {
+        if (descriptor_ >= 0) ::close(descriptor_);
+    }
+
     std::string where_;
     int descriptor_ = -1;
-    NpyFormat format_;
+    std::uint64_t size_ = 0;
 };
 
 class NewNpy final : public RowWriter {
@@ -99,6 +71,13 @@ private:
     NpyWriter writer_;
 };
 
+std::unique_ptr<RowReader> open_npy(const std::string& file) {
+    const auto opened = std::make_shared<const Descriptor>(file);
+    return std::make_unique<NpyRows>([opened](std::uint64_t at, std::size_t bytes,
+                                              char* into) { opened->read_bytes(at, bytes, into); },
+                                     opened->size(), file);
+}
+
 }  // namespace
 
 extern const ArrayFormat npy_format;
@@ -109,9 +88,7 @@ const ArrayFormat npy_format{
     .read = [](const std::string& file, const std::string&,
                Digits digits) { return decode_npy(read_file(file), file, digits); },
     .read_sparse = nullptr,
-    .open = [](const std::string& file) -> std::unique_ptr<RowReader> {
-        return std::make_unique<NpyRows>(file);
-    },
+    .open = open_npy,
     .create = [](const NewArray& array) -> std::unique_ptr<RowWriter> {
         return std::make_unique<NewNpy>(array);
     },

@@ -16,6 +16,7 @@
 #include <generated/all_activations-inl.hpp>
 
 #include "algebra/activate.hpp"
+#include "infer/kernels/piece_primitives-inl.hpp"
 #include "infer/kernels/primitives-inl.hpp"
 #include "infer/kernels/shrink.hpp"
 #include "infer/packed_block.hpp"
@@ -114,15 +115,6 @@ struct KernelActivation<Shrink{Activation::hard}> {
     }
 };
 
-/// Where |z| is beyond a threshold. Compared as integers: NaN is beyond all thresholds, and so is
-/// everything beyond those that ScaleShrink has marked.
-template <class V>
-HWY_INLINE hn::Mask<hn::DFromV<V>> Beyond(V size, V threshold) {
-    const hn::DFromV<V> d;
-    const hn::RebindToSigned<decltype(d)> di;
-    return hn::RebindMask(d, hn::Gt(hn::BitCast(di, size), hn::BitCast(di, threshold)));
-}
-
 /// How far apart thresholds, offsets and slopes stand.
 constexpr std::size_t PieceStride(std::size_t pieces) { return (pieces + 3) / 4 * 4; }
 
@@ -146,21 +138,14 @@ HWY_INLINE PieceLine<V> LastLine(V size, const Numbers& numbers) {
     return line;
 }
 
-/// The same line of few pieces, numbered by halving the thresholds, which ascend, and looked up in
-/// vectors of all slopes and all offsets.
+/// The same line of few pieces: numbered, and looked up in vectors of all slopes and all offsets.
 template <class V, class Numbers>
 HWY_INLINE PieceLine<V> FewLine(V size, const Numbers& numbers) {
     static_assert(Shrink::kFew == 4);
     const hn::DFromV<V> d;
-    const hn::RebindToUnsigned<decltype(d)> du;
-    const auto upper = Beyond(size, numbers.Threshold(d, 2));
-    const V next = hn::IfThenElse(upper, numbers.Threshold(d, 3), numbers.Threshold(d, 1));
-    const auto beyond = Beyond(size, next);
-    const auto half = hn::IfThenElseZero(hn::RebindMask(du, upper), hn::Set(du, 2));
-    const auto number = AddWhere(hn::RebindMask(du, beyond), half, hn::Set(du, 1));
-    const auto at = hn::IndicesFromVec(d, number);
-    return {hn::TableLookupLanes(numbers.Slopes(d), at),
-            hn::TableLookupLanes(numbers.Offsets(d), at)};
+    const auto number = NumberOfFour(size, numbers.Threshold(d, 1), numbers.Threshold(d, 2),
+                                     numbers.Threshold(d, 3));
+    return {LookUpFour(numbers.Slopes(d), number), LookUpFour(numbers.Offsets(d), number)};
 }
 
 /// The learned shrink.
@@ -184,6 +169,15 @@ HWY_INLINE Shrunk<V> Activate(V z, const Numbers& numbers) {
         return {KernelActivation<kShrink>::Apply(z, numbers), z};
 }
 
+/// A threshold of a learned shrink in the unit of a signal. Where that is not finite all thresholds
+/// are marked, so that everything is beyond them. One that overflows alone is beyond everything:
+/// thresholds ascend in any case.
+template <class V>
+HWY_INLINE V ScaledThreshold(V threshold, V unit) {
+    const V marked = ResidualThreshold(Activation::piecewise, unit);
+    return hn::Or(hn::Mul(threshold, unit), hn::And(marked, hn::SignBit(hn::DFromV<V>())));
+}
+
 /// The pieces of a learned shrink in the unit of a signal: thresholds and offsets times tau, and
 /// the slopes, each number kWidth times from number to number.
 template <std::size_t kWidth>
@@ -191,16 +185,10 @@ HWY_INLINE void ScaleShrink(const PackedBlock& block, std::size_t k, const float
     const hn::CappedTag<float, (kWidth < 4 ? 4 : kWidth)> d;
     const std::size_t stride = block.piece_stride();
     const float* from = block.layer_shrink(k);
-    // Where tau is not finite all thresholds are marked, so that everything is beyond them. One
-    // that overflows alone is beyond everything: thresholds ascend in any case.
-    const auto scaled = [&](auto threshold, auto unit) HWY_ATTR {
-        const auto marked = ResidualThreshold(Activation::piecewise, unit);
-        return hn::Or(hn::Mul(threshold, unit), hn::And(marked, hn::SignBit(d)));
-    };
     if constexpr (kWidth == 1) {
         const auto unit = hn::Set(d, *tau);
         for (std::size_t j = 0; j < stride; j += hn::MaxLanes(d)) {
-            hn::Store(scaled(hn::Load(d, from + j), unit), d, to + j);
+            hn::Store(ScaledThreshold(hn::Load(d, from + j), unit), d, to + j);
             hn::Store(hn::Mul(hn::Load(d, from + stride + j), unit), d, to + stride + j);
             hn::Store(hn::Load(d, from + 2 * stride + j), d, to + 2 * stride + j);
         }
@@ -208,7 +196,7 @@ HWY_INLINE void ScaleShrink(const PackedBlock& block, std::size_t k, const float
         for (std::size_t v = 0; v < kWidth; v += hn::MaxLanes(d)) {
             const auto unit = hn::Load(d, tau + v);
             for (std::size_t j = 0; j < block.pieces; ++j) {
-                hn::Store(scaled(hn::Set(d, from[j]), unit), d, to + j * kWidth + v);
+                hn::Store(ScaledThreshold(hn::Set(d, from[j]), unit), d, to + j * kWidth + v);
                 hn::Store(hn::Mul(hn::Set(d, from[stride + j]), unit), d,
                           to + (stride + j) * kWidth + v);
                 hn::Store(hn::Set(d, from[2 * stride + j]), d, to + (2 * stride + j) * kWidth + v);

@@ -1,8 +1,8 @@
-// What instruction sets do each in their own way. This file and byte_primitives-inl.hpp, for what
-// works on bytes, alone have intrinsics, assembler and questions about the target. Each primitive
-// has a portable twin in Highway's operations that gives the same bits (namespace portable); a
-// target without one of its own takes the twin. tests/infer/primitives_test.cpp compares them.
-// Included once for every target.
+// What instruction sets do each in their own way. This file, byte_primitives-inl.hpp for what works
+// on bytes and piece_primitives-inl.hpp for learned shrinks alone have intrinsics, assembler and
+// questions about the target. Each primitive has a portable twin in Highway's operations that gives
+// the same bits (namespace portable); a target without one of its own takes the twin.
+// tests/infer/primitives_test.cpp compares them. Included once for every target.
 
 #if defined(PIBINN_INFER_PRIMITIVES_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef PIBINN_INFER_PRIMITIVES_INL

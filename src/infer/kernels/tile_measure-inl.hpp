@@ -63,12 +63,42 @@ struct Tile : TileProducts<kWidth> {
         return true;
     }
 
+    /// e1 = y_factor y - A x1 for masks, row by row: its sums stay in registers. Columns ascend in
+    /// every row, as they do column by column, and a zero takes nothing off: both ways give the
+    /// same bits.
+    static HWY_NOINLINE void MeasureRows(const PackedBlock& block, float y_factor,
+                                         const TileWorkspace& s) {
+        const D d;
+        const V factor = hn::Set(d, y_factor);
+        const std::uint32_t* HWY_RESTRICT offsets = block.row_offsets.data();
+        const std::uint32_t* HWY_RESTRICT columns = block.row_columns.data();
+        const float* HWY_RESTRICT links = block.row_a.data();
+        const float* HWY_RESTRICT x1 = s.x1;
+        for (std::size_t i = 0; i < block.m; ++i) {
+            V sums[kVectors];
+            for (std::size_t v = 0; v < kVectors; ++v)
+                sums[v] = hn::Mul(factor, hn::Load(d, s.y + i * kWidth + v * kLanes));
+            for (std::size_t l = offsets[i]; l < offsets[i + 1]; ++l) {
+                const V a = hn::Set(d, links[l]);
+                const float* x = x1 + columns[l] * kWidth;
+                for (std::size_t v = 0; v < kVectors; ++v)
+                    sums[v] = hn::NegMulAdd(a, hn::Load(d, x + v * kLanes), sums[v]);
+            }
+            for (std::size_t v = 0; v < kVectors; ++v)
+                hn::Store(sums[v], d, s.e1 + i * kWidth + v * kLanes);
+        }
+    }
+
     /// e1 = y_factor y - A x1 for masks: columns that are zero in all signals are left out.
     static HWY_INLINE void MeasureLinks(const PackedBlock& block, float y_factor,
                                         const TileWorkspace& s) {
         const D d;
-        Multiply(y_factor, s.y, block.m * kWidth, s.e1);
+        // A link of a column is read and written, a link of a row is read alone: twice as fast.
+        // With an entry for every column most columns are active.
+        if constexpr (kWidth > 1)
+            if (s.support_count >= block.n) return MeasureRows(block, y_factor, s);
         const std::size_t active = ActiveColumns(s);
+        Multiply(y_factor, s.y, block.m * kWidth, s.e1);
         const float* HWY_RESTRICT links = block.a.data();
         const std::uint32_t* HWY_RESTRICT rows = block.rows.data();
         float* HWY_RESTRICT e1 = s.e1;

@@ -52,7 +52,7 @@ public:
             residual_(block, layer, supports_, signals, count);
             if (block.residual_threshold && count > 1)
                 thresholds_.template Find<kShrink.activation>(layer.theta, count);
-            if constexpr (kShrink.learned() && !kShrink.sites)
+            if constexpr (kShrink.learned() && !kShrink.few && !kShrink.sites)
                 for (std::size_t i = 0; i < count; ++i)
                     ScaleShrink<1>(block, k,
                                    block.residual_threshold ? signals[i].tau : &layer.theta,

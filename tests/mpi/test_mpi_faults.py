@@ -1,0 +1,189 @@
+"""How a job ends when a rank, a host or a disk does not do its part."""
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+
+from launch import (ENVIRONMENT, LONG, MODULE, MPIRUN, OPTIONS, PROGRAM, SMALL, alone, command, files,
+                    kill_rank, needs_mpi, process_of, refused, run, same_files, sets, start,
+                    wait_for)
+
+pytestmark = needs_mpi
+
+# From the kill of a rank to the end of the job.
+SOON = 15
+
+
+def read(path):
+    return path.read_bytes() if path.exists() else b""
+
+
+@pytest.mark.parametrize("rank", [0, 2])
+def test_a_killed_rank_ends_a_training_and_the_checkpoint_is_whole(rank, tmp_path):
+    checkpoint = tmp_path / "run" / "checkpoint.safetensors"
+    job = start(3, "train", *LONG, "--out", "run", cwd=tmp_path)
+    ended, seconds = kill_rank(job, rank, checkpoint.exists)
+    assert ended.returncode != 0 and seconds < SOON
+    assert f"process rank {rank}" in ended.stderr  # mpirun's own line
+    if rank != 0:
+        assert ended.stderr.count("pibinn: ") == 1
+        assert "told to stop while other ranks have not answered" in ended.stderr
+    assert not (tmp_path / "run" / "model.safetensors").exists()
+    result = run([str(PROGRAM), "train", *LONG, "--out", "run", "--resume", "--quiet"], tmp_path)
+    assert result.returncode == 0, result.stderr
+
+
+def test_a_killed_rank_ends_a_study_and_the_same_command_goes_on(tmp_path):
+    cell = [*LONG, *sets("train.seeds=4")]
+    job = start(3, "train", *cell, "--out", "run", cwd=tmp_path)
+    ended, seconds = kill_rank(
+        job, 1, lambda: len(list(tmp_path.glob("run/*/checkpoint.safetensors"))) == 3)
+    assert ended.returncode != 0 and seconds < SOON
+    assert ended.stderr.count("pibinn: ") <= 1
+    result = run(command(2, "train", *cell, "--out", "run", "--resume", "--quiet"), tmp_path)
+    assert result.returncode == 0, result.stderr
+    alone("train", *cell, "--out", "whole", cwd=tmp_path)
+    same_files(tmp_path / "whole", tmp_path / "run", "model.safetensors", "history.csv")
+
+
+def test_a_killed_rank_leaves_no_half_recovery(tmp_path):
+    alone("init", *sets("problem.m=20", "problem.n=40"), "--out", "m.safetensors", cwd=tmp_path)
+    alone("sample", *sets("problem.m=20", "problem.n=40", "problem.test=300000", "problem.train=10"),
+          "--out", "data", cwd=tmp_path)
+    words = ["recover", "m.safetensors", "--in", "data/y_test.npy", "--out", "x.npy"]
+    job = start(3, *words, cwd=tmp_path)
+    ended, seconds = kill_rank(job, 1, lambda: list(tmp_path.glob("x.npy.tmp-*")))
+    assert ended.returncode != 0 and seconds < SOON
+    assert not (tmp_path / "x.npy").exists()
+    assert run(command(2, *words), tmp_path).returncode == 0
+    assert [f for f in files(tmp_path) if ".tmp-" in f] == []
+
+
+def test_a_full_disk_of_rank_0_ends_the_job_in_one_line(tmp_path):
+    # A limit on the size of files is what a full disk is, without leave to mount one.
+    limited = 'ulimit -f 8; exec "$0" "$@"'
+    words = [MPIRUN, *OPTIONS, "-n", "1", "bash", "-c", limited, str(PROGRAM), "train", *SMALL,
+             *sets("model.layers=60"), "--out", "run",
+             ":", "-n", "2", str(PROGRAM), "train", *SMALL, *sets("model.layers=60"), "--out", "run"]
+    begin = time.monotonic()
+    refused(run(words, tmp_path), "run/", "File too large")
+    assert time.monotonic() - begin < 30
+    assert not [f for f in files(tmp_path) if ".tmp-" in f or f.endswith("model.safetensors")]
+
+
+def test_a_full_disk_of_another_rank_is_named_by_rank_0(tmp_path):
+    limited = 'ulimit -f 8; exec "$0" "$@"'
+    seeds = ["train", *SMALL, *sets("model.layers=60", "train.seeds=4"), "--out", "run"]
+    words = [MPIRUN, *OPTIONS, "-n", "1", str(PROGRAM), *seeds,
+             ":", "-n", "1", "bash", "-c", limited, str(PROGRAM), *seeds]
+    refused(run(words, tmp_path), "rank 1: ", "run/seed-", "File too large")
+
+
+def test_ranks_that_are_told_to_stop_save_first(tmp_path):
+    checkpoint = tmp_path / "run" / "checkpoint.safetensors"
+    job = start(3, "train", *LONG, "--out", "run", cwd=tmp_path)
+    wait_for(job, checkpoint.exists)
+    for rank in range(3):  # as Slurm does before the time is up
+        os.kill(process_of(job, rank), signal.SIGTERM)
+    out, error = job.communicate(timeout=60)
+    refused(subprocess.CompletedProcess([], job.returncode, out, error), "stopped after",
+            "checkpoint saved", "--resume", code=1)
+    result = run(command(2, "train", *LONG, "--out", "run", "--resume", "--quiet"), tmp_path)
+    assert result.returncode == 0, result.stderr
+
+
+def test_a_missing_host_ends_the_job_before_it_begins(tmp_path):
+    # What ssh does of a host that is not there.
+    (tmp_path / "ssh").write_text("#!/bin/sh\necho ssh: cannot resolve the host >&2\nexit 255\n")
+    (tmp_path / "ssh").chmod(0o755)
+    words = [MPIRUN, "--mca", "plm_rsh_agent", str(tmp_path / "ssh"), "--host",
+             "localhost,missing.invalid", "-n", "2", str(PROGRAM), "train", *SMALL, "--out", "run"]
+    begin = time.monotonic()
+    result = run(words, tmp_path)
+    assert result.returncode != 0 and time.monotonic() - begin < 30
+    assert "cannot resolve the host" in result.stderr
+    assert not (tmp_path / "run").exists()
+
+
+def copied(folder, change=lambda data: data):
+    """The program and its module somewhere else, with other bytes."""
+    folder.mkdir()
+    for file in (PROGRAM, MODULE):
+        (folder / file.name).write_bytes(change(file.read_bytes()))
+        (folder / file.name).chmod(0o755)
+    return folder / PROGRAM.name
+
+
+def two_kinds(tmp_path, other, *arguments, env=()):
+    words = ["train", *SMALL, "--out", "run", *arguments]
+    return run([MPIRUN, *OPTIONS, "-n", "1", str(PROGRAM), *words, ":", "-n", "1",
+                *[w for pair in env for w in ("-x", pair)], str(other), *words], tmp_path)
+
+
+def test_a_rank_of_another_version_is_refused_unless_mixed(tmp_path):
+    version = subprocess.run([str(PROGRAM), "--version"], capture_output=True,
+                             text=True).stdout.split()[1]
+    other = version[:-1] + ("8" if version[-1] != "8" else "7")
+    program = copied(tmp_path / "other", lambda data: data.replace(
+        version.encode() + b"\0", other.encode() + b"\0"))
+    refused(two_kinds(tmp_path, program), "version", "rank 1", other, version, "--mixed")
+    assert not (tmp_path / "run").exists()
+    result = two_kinds(tmp_path, program, "--mixed", "--quiet")
+    assert result.returncode == 0, result.stderr
+    assert (tmp_path / "run" / "model.safetensors").exists()
+
+
+def test_a_rank_of_another_processor_is_refused_unless_mixed(tmp_path):
+    # OpenBLAS takes the name of the processor from here.
+    kinds = ("Haswell", "Sandybridge", "Nehalem", "Prescott")
+    text = subprocess.run([str(PROGRAM), "--version"], capture_output=True, text=True).stdout
+    other = next((k for k in kinds if f"({k})".lower() not in text.lower()
+                  and f"({k})".lower() in subprocess.run(
+                      [str(PROGRAM), "--version"], capture_output=True, text=True,
+                      env={**ENVIRONMENT, "OPENBLAS_CORETYPE": k}).stdout.lower()), None)
+    if other is None:
+        pytest.skip("skipped: this OpenBLAS knows one kind of processor")
+    env = [f"OPENBLAS_CORETYPE={other}"]
+    refused(two_kinds(tmp_path, PROGRAM, env=env), "arithmetic", "rank 1", other, "--mixed")
+    assert not (tmp_path / "run").exists()
+    result = two_kinds(tmp_path, PROGRAM, "--mixed", "--quiet", env=env)
+    assert result.returncode == 0, result.stderr
+
+
+def test_a_build_without_mpi_says_so_under_mpirun_and_works_without(tmp_path):
+    folder = tmp_path / "plain"
+    folder.mkdir()
+    program = shutil.copy(PROGRAM, folder)
+    words = ["train", *SMALL, "--out", "run"]
+    result = run(command(3, *words, program=program), tmp_path)
+    refused(result, "this build has no MPI", "build-mpi")
+    assert not (tmp_path / "run").exists()
+    assert run([program, *words], tmp_path).returncode == 0
+    alone("train", *SMALL, "--out", "other", cwd=tmp_path)
+    same_files(tmp_path / "run", tmp_path / "other", "model.safetensors", "history.csv")
+
+
+@pytest.mark.parametrize("words, said", [
+    (["train", "--wrong"], "--wrong"),
+    (["train", "--set", "model.layers=0", "--out", "run"], "model.layers"),
+    (["study", "missing.toml", "--out", "run"], "missing.toml"),
+])
+def test_bad_use_is_said_once(tmp_path, words, said):
+    refused(run(command(4, *words), tmp_path), said)
+
+
+def test_a_folder_in_use_is_refused_once(tmp_path):
+    alone("train", *SMALL, "--out", "run", cwd=tmp_path)
+    refused(run(command(4, "train", *SMALL, "--out", "run"), tmp_path), "already holds a run")
+
+
+def test_nothing_but_the_module_is_linked_with_mpi():
+    for file, linked in ((MODULE, True), (PROGRAM, False), (PROGRAM.parent / "libpibinn.so", False)):
+        if file.exists():
+            text = subprocess.run(["ldd", str(file)], capture_output=True, text=True).stdout
+            assert ("libmpi" in text) == linked, file
+    assert os.access(MODULE, os.R_OK)

@@ -1,0 +1,77 @@
+"""A training over ranks gives the bytes of one process."""
+
+import json
+
+import pytest
+
+from launch import LONG, SMALL, alone, kill_rank, needs_mpi, same_files, sets, start, together
+
+pytestmark = needs_mpi
+
+KINDS = {
+    "one-bit": [],
+    "tied, repeated": sets("model.weights=tied", "problem.structure=repeated", "problem.repeat=3",
+                           "problem.m=60", "problem.n=120", "train.batch=250",
+                           "train.stage.tune.epochs=4"),
+    "float, blocks": sets("model.weights=float", "problem.structure=blocks", "problem.repeat=2"),
+    "fully connected": sets("model.architecture=fcn", "model.weights=float", "model.update=plain"),
+    "user's validation": sets("train.validation=0.1", "train.augment=none"),
+}
+
+
+def settings(kind):
+    """Without the stages that a kind has not, and with those that it has."""
+    own = KINDS[kind]
+    keep = [w for w in SMALL if not ("tied" in kind and w.startswith("train.stage"))]
+    pairs = [(a, b) for a, b in zip(keep, keep[1:]) if a == "--set" and b != "--set"]
+    if kind in ("float, blocks", "fully connected"):
+        pairs = [p for p in pairs if not p[1].startswith(("train.stage.joint", "train.stage.stage2"))]
+    return [word for pair in pairs for word in pair] + own
+
+
+@pytest.fixture(scope="module")
+def one_process(tmp_path_factory):
+    made = {}
+
+    def make(kind):
+        if kind not in made:
+            made[kind] = tmp_path_factory.mktemp("one") / "run"
+            alone("train", *settings(kind), "--out", made[kind], cwd=made[kind].parent)
+        return made[kind]
+    return make
+
+
+@pytest.mark.parametrize("kind, ranks", [
+    ("one-bit", 1), ("one-bit", 2), ("one-bit", 3), ("one-bit", 4), ("one-bit", 7),
+    ("tied, repeated", 3), ("float, blocks", 2), ("fully connected", 3), ("user's validation", 2)])
+def test_any_number_of_ranks_gives_the_same_model(kind, ranks, one_process, tmp_path):
+    said = together(ranks, "train", *settings(kind), "--out", "run", "--json", "s.json", cwd=tmp_path)
+    same_files(one_process(kind), tmp_path / "run", "model.safetensors", "history.csv")
+    assert said.count("Written: ") == 1
+    summary = json.loads((tmp_path / "s.json").read_text())
+    assert summary["test_nmse_db"] == json.loads(
+        (one_process(kind) / "summary.json").read_text())["test_nmse_db"]
+
+
+def test_threads_within_ranks_change_no_byte(one_process, tmp_path):
+    together(2, "train", *SMALL, "--out", "run", "--threads", "2", cwd=tmp_path)
+    same_files(one_process("one-bit"), tmp_path / "run", "model.safetensors", "history.csv")
+
+
+def test_seeds_are_dealt_to_ranks(tmp_path):
+    words = ["train", *SMALL, *sets("train.seeds=4")]
+    alone(*words, "--out", "one", cwd=tmp_path)
+    together(3, *words, "--out", "three", cwd=tmp_path)
+    same_files(tmp_path / "one", tmp_path / "three", "model.safetensors", "history.csv")
+
+
+def test_a_killed_training_goes_on_with_other_numbers_of_ranks(tmp_path):
+    alone("train", *LONG, "--out", "whole", cwd=tmp_path)
+    checkpoint = tmp_path / "run" / "checkpoint.safetensors"
+    for ranks in (3, 2):
+        job = start(ranks, "train", *LONG, "--out", "run", "--resume", cwd=tmp_path)
+        before = checkpoint.stat().st_mtime_ns if checkpoint.exists() else 0
+        kill_rank(job, ranks - 1, lambda: checkpoint.exists()
+                  and checkpoint.stat().st_mtime_ns > before)
+    together(4, "train", *LONG, "--out", "run", "--resume", cwd=tmp_path)
+    same_files(tmp_path / "whole", tmp_path / "run", "model.safetensors", "history.csv")
