@@ -1,6 +1,8 @@
 #include "data/shared_npy.hpp"
 
 #include <array>
+#include <filesystem>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -29,7 +31,15 @@ SharedNpyWriter::SharedNpyWriter(Communicator& ranks, const std::string& path, s
         whole_->write(header);
         place = whole_->let_others_write().string();
     }
-    file_ = ranks_.open(ranks_.broadcast_text(place), true);
+    place_ = ranks_.broadcast_text(place);
+    file_ = ranks_.open(place_, true);
+}
+
+SharedNpyWriter::~SharedNpyWriter() {
+    if (committed_) return;
+    // The rank that fails ends the others, which may leave rank 0 no time to remove what it made.
+    std::error_code code;
+    std::filesystem::remove(place_, code);
 }
 
 void SharedNpyWriter::write(std::size_t begin, ConstBatchView rows) {
@@ -42,6 +52,7 @@ void SharedNpyWriter::commit() {
     file_->close();
     ranks_.barrier();
     if (whole_) whole_->commit();
+    committed_ = true;
 }
 
 }  // namespace pibinn

@@ -31,6 +31,9 @@ public:
     /// A complex number has two of the columns.
     SharedNpyWriter(Communicator& ranks, const std::string& path, std::size_t rows,
                     std::size_t cols, Numbers numbers);
+    ~SharedNpyWriter();
+    SharedNpyWriter(const SharedNpyWriter&) = delete;
+    SharedNpyWriter& operator=(const SharedNpyWriter&) = delete;
 
     /// Rows from `begin` on.
     void write(std::size_t begin, ConstBatchView rows);
@@ -40,7 +43,9 @@ private:
     Communicator& ranks_;
     std::unique_ptr<AtomicFile> whole_;  ///< rank 0 has it
     std::unique_ptr<SharedFile> file_;
+    std::string place_;  ///< of what is written, until it is committed
     std::size_t header_ = 0, cols_ = 0;
+    bool committed_ = false;
 };
 
 }  // namespace pibinn
