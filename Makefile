@@ -18,12 +18,12 @@ setup: ## install what is missing (Debian or Ubuntu packages, a .venv for the te
 program: ## build the program alone, build/pibinn
 	@scripts/setup program
 	cmake --preset release
-	cmake --build --preset release --parallel $(JOBS) --target pibinn_program
+	cmake --build --preset release --parallel $(JOBS) --target pibinn_program pibinn_modules
 
 build-mpi: ## build the program for many machines: build/pibinn and build/libpibinn_mpi.so
 	@scripts/setup program libopenmpi-dev openmpi-bin
 	cmake --preset release -DPIBINN_MPI=ON
-	cmake --build --preset release --parallel $(JOBS) --target pibinn_program pibinn_mpi
+	cmake --build --preset release --parallel $(JOBS) --target pibinn_program pibinn_modules
 
 demo: program ## train on the embedded default problem; results in build/demo
 	build/pibinn demo --out build/demo
@@ -79,7 +79,7 @@ bench: ## measure against OpenBLAS, Eigen, PyTorch, onnxruntime, scikit-learn (i
 
 format: ## format the tracked C++ and C files
 	@scripts/setup program clang-format
-	git ls-files -z '*.cpp' '*.hpp' '*.c' '*.h' | xargs -0 -r clang-format -i
+	git ls-files -z '*.cpp' '*.hpp' '*.c' '*.h' '*.cu' '*.cuh' | xargs -0 -r clang-format -i
 
 install: program ## install libraries, headers and program to PREFIX (/usr/local)
 	cmake --build --preset release --parallel $(JOBS) --target pibinn_shared

@@ -22,4 +22,5 @@ set_target_properties(pibinn_mpi PROPERTIES UNITY_BUILD OFF
 target_include_directories(pibinn_mpi PRIVATE include src)
 target_compile_definitions(pibinn_mpi PRIVATE PIBINN_VERSION="${PROJECT_VERSION}")
 target_link_libraries(pibinn_mpi PRIVATE MPI::MPI_C fmt::fmt pibinn_flags)
+add_dependencies(pibinn_modules pibinn_mpi)
 install(TARGETS pibinn_mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} OPTIONAL)

@@ -32,7 +32,7 @@ struct TrainJob {
     NetworkSpec spec;
     Recipe recipe;
     std::uint64_t seed = 1;
-    std::string device = "cpu";  ///< where numbers live: "cpu" or "cuda"
+    std::string device = "cpu";  ///< where numbers live: "cpu", "cuda" or "cuda-tf32"
     /// Where checkpoints and history.csv go; empty keeps nothing.
     std::filesystem::path folder;
     bool resume = false;  ///< go on from the folder's checkpoint, if there is one
@@ -77,7 +77,7 @@ struct TrainResult {
 struct TrainOptions {
     std::string recipe = "default";
     std::uint64_t seed = 1;
-    std::string device = "cpu";         ///< where numbers live: "cpu" or "cuda"
+    std::string device = "cpu";         ///< where numbers live: "cpu", "cuda" or "cuda-tf32"
     std::filesystem::path folder = {};  ///< as TrainJob::folder
     bool resume = false;
     std::size_t threads = 0;  ///< 0: one per core

@@ -95,13 +95,15 @@ public:
             vector, count, domain.signal_rows().entries(recoverer_.entries()), domain.complex);
         if (count == 0) return found;
         const Buffer x(found, kWrite);
-        const nb::gil_scoped_release release;
-        const BatchView to(x.data<float>(), count, recoverer_.entries());
-        const ConstBatchView from(y.data<float>(), count, recoverer_.measurements());
-        if (complex)
-            recover_complex(from, to, threads);
-        else
-            recover_rows(from, to, threads);
+        {
+            const nb::gil_scoped_release release;
+            const BatchView to(x.data<float>(), count, recoverer_.entries());
+            const ConstBatchView from(y.data<float>(), count, recoverer_.measurements());
+            if (complex)
+                recover_complex(from, to, threads);
+            else
+                recover_rows(from, to, threads);
+        }
         return found;
     }
 

@@ -20,7 +20,8 @@ std::vector<fs::path> module_places(const char* name) {
     const auto add = [&](const fs::path& file) {
         if (file.empty()) return;
         const fs::path folder = file.parent_path();
-        for (const fs::path& place : {folder, folder.parent_path(), folder.parent_path() / "lib"})
+        const fs::path above = folder.parent_path();
+        for (const fs::path& place : {folder, above, above / PIBINN_LIBDIR, above / "lib"})
             found.push_back(place / name);
     };
     std::error_code code;

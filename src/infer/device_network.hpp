@@ -44,8 +44,6 @@ public:
     /// Rows in host memory; copies and work of successive parts overlap. With `every_layer`, x_1 ..
     /// x_K go there, one batch after the other.
     virtual void recover(ConstBatchView y, BatchView x, float* every_layer) = 0;
-    /// Rows in the device's memory, without gaps; returns when they are done.
-    virtual void recover_on_device(const float* y, float* x, std::size_t rows) = 0;
     /// Seconds that `rows` rows take whose numbers are on the device already: the median of some
     /// turns.
     virtual double seconds_on_device(ConstBatchView y, std::size_t rows, std::size_t turns) = 0;

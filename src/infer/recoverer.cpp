@@ -94,9 +94,6 @@ Batch Recoverer::operator()(ConstBatchView y) const {
 }
 
 Batch Recoverer::operator()(ConstBatchView y, ThreadPool& pool) const {
-    if (y.cols != measurements_)
-        fail_input(fmt::format("expected {} measurements per row, got {}", measurements_, y.cols),
-                   "give measurements made by this model's operator");
     return signals(coefficients(y, pool), pool);
 }
 
@@ -116,6 +113,9 @@ Matrix<std::complex<float>> Recoverer::complex_signals(MatrixView<const std::com
 
 Batch Recoverer::coefficients(ConstBatchView y, ThreadPool& pool, std::vector<Batch>* every_layer,
                               std::size_t first_row) const {
+    if (y.cols != measurements_)
+        fail_input(fmt::format("expected {} measurements per row, got {}", measurements_, y.cols),
+                   "give measurements made by this model's operator");
     const RowLayout layout = domain_.signal_rows();
     require_numbers(y, first_row, domain_.measurement_rows());
     Batch x = device_   ? device_->recover_coefficients(y, every_layer)

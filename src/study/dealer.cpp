@@ -111,6 +111,21 @@ std::string Dealer::answer(std::size_t rank, std::string_view question) {
 }
 
 void Dealer::serve() {
+    const auto fail = [this](const Error& error) {
+        const std::lock_guard lock(mutex_);
+        if (!failure_) failure_.emplace(error);
+        progress_.stop();
+    };
+    try {
+        serve_all();
+    } catch (const Error& error) {
+        fail(error);
+    } catch (const std::exception& error) {
+        fail(Error(ErrorKind::failed, error.what(), "run it again: what is finished is kept"));
+    }
+}
+
+void Dealer::serve_all() {
     while (true) {
         const bool any = ranks_.answer(
             [this](std::size_t rank, std::string_view question) { return answer(rank, question); });

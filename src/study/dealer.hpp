@@ -47,7 +47,9 @@ public:
 private:
     std::optional<std::size_t> deal();
     std::string answer(std::size_t rank, std::string_view question);
+    /// Answers questions until all ranks have gone; errors are told by close().
     void serve();
+    void serve_all();
     bool tell(const Progress& event);
 
     Communicator& ranks_;

@@ -68,7 +68,7 @@ def violations(root):
         if room:
             check(root / "include" / name, room, is_public=True)
     for path in sorted((root / "src").rglob("*")):
-        if path.suffix not in {".cpp", ".hpp"}:
+        if path.suffix not in {".cpp", ".hpp", ".cu", ".cuh"}:
             continue
         room = path.relative_to(root / "src").parts[0]
         if room in RANK:

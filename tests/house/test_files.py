@@ -9,7 +9,7 @@ import pytest
 from tree import ROOT, cxx_files, listed_files
 
 MOST_LINES = 400
-CODE_SUFFIXES = {".cpp", ".hpp", ".c", ".h", ".py", ".cmake"}
+CODE_SUFFIXES = {".cpp", ".hpp", ".c", ".h", ".cu", ".cuh", ".py", ".cmake"}
 CODE_FOLDERS = {"scripts", ".ci"}
 # Other versions lay out a few constructs differently; the repository follows one of them.
 CLANG_FORMAT_MAJOR = "14"

@@ -21,7 +21,7 @@ def strings_of(path):
 def strings_in(rooms):
     for path in listed_files():
         parts = path.relative_to(ROOT).parts
-        if parts[0] == "src" and parts[1] in rooms and path.suffix in {".cpp", ".hpp"}:
+        if parts[0] == "src" and parts[1] in rooms and path.suffix in {".cpp", ".hpp", ".cu", ".cuh"}:
             for text in strings_of(path):
                 yield path.relative_to(ROOT).as_posix(), text
 

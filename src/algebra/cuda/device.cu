@@ -6,12 +6,6 @@
 
 namespace pibinn::cuda {
 
-namespace {
-
-constexpr std::size_t kBlasWorkspace = std::size_t{32} << 20;
-
-}  // namespace
-
 void check(cudaError_t status, const char* what) {
     if (status == cudaSuccess) return;
     cudaGetLastError();
@@ -33,6 +27,14 @@ void check(cublasStatus_t status, const char* what) {
     throw Error(ErrorKind::failed,
                 std::string("cuBLAS failed ") + what + ": " + cublasGetStatusString(status),
                 "run it again; a training goes on from its last checkpoint");
+}
+
+std::size_t most_shared_memory() {
+    int device = 0, bytes = 0;
+    check(cudaGetDevice(&device), "asking for the device");
+    check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+          "asking for its shared memory");
+    return static_cast<std::size_t>(bytes);
 }
 
 Queue::Queue(bool tf32)

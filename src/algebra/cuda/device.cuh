@@ -18,7 +18,7 @@ template <class T>
 class DeviceArray {
 public:
     DeviceArray() = default;
-    explicit DeviceArray(std::size_t count) { reserve(count); }
+    explicit DeviceArray(std::size_t count) : DeviceArray() { reserve(count); }
     ~DeviceArray() { cudaFree(data_); }
     DeviceArray(DeviceArray&& other) noexcept : data_(other.data_), count_(other.count_) {
         other.data_ = nullptr;
@@ -85,6 +85,22 @@ private:
 };
 
 constexpr unsigned kThreads = 256;
+constexpr std::size_t kBlasWorkspace = std::size_t{32} << 20;
+
+/// The most shared memory that a block of threads may ask for, in bytes.
+std::size_t most_shared_memory();
+
+/// Over the threads of a warp, for every thread.
+__device__ inline float warp_sum(float value) {
+    for (int offset = 16; offset > 0; offset /= 2)
+        value += __shfl_xor_sync(0xffffffffU, value, offset);
+    return value;
+}
+__device__ inline float warp_max(float value) {
+    for (int offset = 16; offset > 0; offset /= 2)
+        value = fmaxf(value, __shfl_xor_sync(0xffffffffU, value, offset));
+    return value;
+}
 
 inline unsigned blocks_for(std::size_t count) {
     constexpr std::size_t most = 132 * 16;

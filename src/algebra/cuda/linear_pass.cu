@@ -59,8 +59,8 @@ void CudaLinearPass::backward(std::size_t k, Activation activation, const LayerP
     float* g = gradient_[k].data();
     const bool learns = activation == Activation::soft;
     linear_gradient_rows(queue_, rows_, n, x_[k].data(), g, learns ? theta_share_.data() : nullptr);
-    queue_.multiply(false, true, m, n, rows_, nullptr, x_[k - 1].data(), m, g, n,
-                    into == Into::add, numbers(gradients.weights), m);
+    queue_.multiply(false, true, m, n, rows_, nullptr, x_[k - 1].data(), m, g, n, into == Into::add,
+                    numbers(gradients.weights), m);
     if (k > 1)
         queue_.multiply(false, false, m, rows_, n, nullptr, numbers(layer.weights), m, g, n, false,
                         gradient_[k - 1].data(), m);

@@ -4,6 +4,13 @@
 
 #include <cuda_runtime.h>
 
+namespace {
+
+/// Whether the module is compiled for a device is what this one tells.
+__global__ void probe_kernel() {}
+
+}  // namespace
+
 extern "C" {
 
 const char* pibinn_cuda_version() { return PIBINN_VERSION; }
@@ -15,7 +22,16 @@ const char* pibinn_cuda_problem() {
         const cudaError_t status = cudaGetDeviceCount(&count);
         if (status != cudaSuccess)
             return std::string("no CUDA device: ") + cudaGetErrorString(status);
-        return std::string(count > 0 ? "" : "no CUDA device: the driver lists none");
+        if (count == 0) return std::string("no CUDA device: the driver lists none");
+        cudaFuncAttributes attributes;
+        if (cudaFuncGetAttributes(&attributes, probe_kernel) == cudaSuccess) return std::string();
+        cudaGetLastError();
+        cudaDeviceProp device;
+        if (cudaGetDeviceProperties(&device, 0) != cudaSuccess)
+            return std::string("no CUDA device that answers");
+        return std::string("no CUDA device that this build is compiled for: ") + device.name +
+               " has compute capability " + std::to_string(device.major) + "." +
+               std::to_string(device.minor);
     }();
     return text.c_str();
 }

@@ -222,7 +222,8 @@ __global__ void residual_gradient_kernel(ResidualGradientArgs a) {
         if (a.from_mean != nullptr) g += r > 0 ? from_mean : (r < 0 ? -from_mean : 0.0F);
         a.g[at + i] = g;
         if (a.p1 != nullptr)
-            by_beta = fmaf(g, a.p2 != nullptr ? a.p1[at + i] - a.p2[at + i] : a.p1[at + i], by_beta);
+            by_beta =
+                fmaf(g, a.p2 != nullptr ? a.p1[at + i] - a.p2[at + i] : a.p1[at + i], by_beta);
         if (a.r_before != nullptr) by_omega = fmaf(g, a.r_before[at + i], by_omega);
     }
     by_step = block_sum(by_step);
@@ -315,8 +316,7 @@ void residual_gradient_rows(const Queue& queue, std::size_t rows,
 
 void combine(const Queue& queue, std::size_t count, const float* beta1, const float* g1,
              const float* beta2, const float* g2, float* out) {
-    launch(queue, blocks_for(count), combine_kernel,
-           CombineArgs{count, beta1, g1, beta2, g2, out});
+    launch(queue, blocks_for(count), combine_kernel, CombineArgs{count, beta1, g1, beta2, g2, out});
 }
 
 void add_shares(const Queue& queue, std::size_t rows, const ShareSums& sums) {

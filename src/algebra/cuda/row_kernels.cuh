@@ -59,22 +59,21 @@ struct LossArgs {
 };
 void loss_rows(const Queue& queue, std::size_t rows, const LossArgs& args);
 
-
 struct SignalGradientArgs {
     std::size_t n, m;
     Shrink shrink;
     const float *x, *z, *tau, *mean_abs;  ///< of layer k
     float delta;
-    const float* q;                        ///< A^T dL/dp; at the top dL/dx itself
-    const float *hz1, *hz2;                ///< of layers k+1 and k+2; null for none
-    const float *beta1, *beta2;            ///< of layers k+1 and k+2
-    const float* omega1;                   ///< of layer k+1; null for none
-    const float* omega_share;              ///< <dL/dr_{k+1}, r_k> of each row
-    const float *x1, *x2;                  ///< x_{k-1}, x_{k-2}; for the gradient of beta
-    float* hz;                             ///< out: -dL/dz
-    float* from_mean;                      ///< out: what each row's mean |r| passes on
-    float* through_x;                      ///< out: what beta gains by z, of each row
-    float *theta_share, *gain_share;       ///< out: [piece][row]; null for no use of them
+    const float* q;                   ///< A^T dL/dp; at the top dL/dx itself
+    const float *hz1, *hz2;           ///< of layers k+1 and k+2; null for none
+    const float *beta1, *beta2;       ///< of layers k+1 and k+2
+    const float* omega1;              ///< of layer k+1; null for none
+    const float* omega_share;         ///< <dL/dr_{k+1}, r_k> of each row
+    const float *x1, *x2;             ///< x_{k-1}, x_{k-2}; for the gradient of beta
+    float* hz;                        ///< out: -dL/dz
+    float* from_mean;                 ///< out: what each row's mean |r| passes on
+    float* through_x;                 ///< out: what beta gains by z, of each row
+    float *theta_share, *gain_share;  ///< out: [piece][row]; null for no use of them
     std::size_t rows;
 };
 
@@ -85,10 +84,10 @@ struct ResidualGradientArgs {
     std::size_t m;
     float* g;  ///< in: W hz, out: dL/dr
     const float* step;
-    const float* next;      ///< dL/dr_{k+1}; null without Onsager term there
-    const float* slopes;    ///< of layer k
-    const float* omega1;    ///< of layer k+1
-    const float* r;         ///< r_k
+    const float* next;       ///< dL/dr_{k+1}; null without Onsager term there
+    const float* slopes;     ///< of layer k
+    const float* omega1;     ///< of layer k+1
+    const float* r;          ///< r_k
     const float* from_mean;  ///< null for fixed thresholds
     const float *p1, *p2;    ///< A x_{k-1}, A x_{k-2}; null without gradient of beta
     const float* r_before;   ///< r_{k-1}; null without gradient of omega

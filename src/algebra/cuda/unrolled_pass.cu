@@ -1,5 +1,8 @@
 #include "algebra/cuda/unrolled_pass.cuh"
 
+#include <cstdint>
+#include <string>
+
 #include "algebra/cuda/batch_copy.cuh"
 #include "algebra/cuda/flat_kernels.cuh"
 #include "pibinn/error.hpp"
@@ -31,6 +34,10 @@ CudaUnrolledPass::CudaUnrolledPass(const Queue& queue, const Block& block,
       links_(block.links()),
       a_(block.rows * block.cols),
       tape_(layers + 1) {
+    if (!block.full() && m_ * n_ > UINT32_MAX)
+        fail_usage("a CUDA device trains no mask of " + std::to_string(m_) + " x " +
+                       std::to_string(n_) + ": it has over 2^32 places",
+                   "set TrainOptions::device = \"cpu\"");
     std::vector<float> dense(m_ * n_, 0.0F);
     std::vector<unsigned> places(links_);
     for (std::size_t j = 0; j < n_; ++j)
@@ -50,7 +57,6 @@ CudaUnrolledPass::CudaUnrolledPass(const Queue& queue, const Block& block,
 void CudaUnrolledPass::make_room(std::size_t rows) {
     if (rows <= room_) return;
     check(cudaStreamSynchronize(queue_.stream), "waiting for a batch");
-    room_ = rows;
     for (Rows* of_m : {&y_, &gp_}) of_m->reserve(rows * m_);
     q_.reserve(rows * n_);
     for (Layer& layer : tape_) {
@@ -60,6 +66,7 @@ void CudaUnrolledPass::make_room(std::size_t rows) {
         layer.z.reserve(rows * n_);
         for (Rows* of_rows : {&layer.mean_abs, &layer.slopes, &layer.tau}) of_rows->reserve(rows);
     }
+    room_ = rows;
 }
 
 void CudaUnrolledPass::start(ConstBatchView y) {
@@ -166,8 +173,8 @@ void CudaUnrolledPass::gradient_of_x(std::size_t k, const LayerSettings& s,
         // p_k enters r_{k+1} by 1 + beta_{k+1} and r_{k+2} by -beta_{k+2}; x_k enters z likewise.
         const float* gp = gr_[(k + 1) % 3].data();
         if (beta1 != nullptr) {
-            combine(queue_, rows_ * m_, beta1, gp, beta2,
-                    two ? gr_[(k + 2) % 3].data() : nullptr, gp_.data());
+            combine(queue_, rows_ * m_, beta1, gp, beta2, two ? gr_[(k + 2) % 3].data() : nullptr,
+                    gp_.data());
             gp = gp_.data();
         }
         queue_.multiply(true, false, n_, rows_, m_, nullptr, a_.data(), m_, gp, m_, false,
@@ -175,30 +182,29 @@ void CudaUnrolledPass::gradient_of_x(std::size_t k, const LayerSettings& s,
     }
     const bool with_beta = s.momentum && k > 1;
     const std::size_t pieces = s.activation == Activation::piecewise ? layer.theta.count : 0;
-    signal_gradient_rows(
-        queue_, {.n = n_,
-                 .m = m_,
-                 .shrink = shrink_of(s, layer),
-                 .x = now.x.data(),
-                 .z = now.z.data(),
-                 .tau = now.tau.data(),
-                 .mean_abs = now.mean_abs.data(),
-                 .delta = s.delta,
-                 .q = q_.data(),
-                 .hz1 = top ? nullptr : hz_[(k + 1) % 3].data(),
-                 .hz2 = two ? hz_[(k + 2) % 3].data() : nullptr,
-                 .beta1 = beta1,
-                 .beta2 = beta2,
-                 .omega1 = top ? nullptr : tape_[k + 1].omega,
-                 .omega_share = omega_dot_.data(),
-                 .x1 = with_beta ? tape_[k - 1].x.data() : nullptr,
-                 .x2 = with_beta && k > 2 ? tape_[k - 2].x.data() : nullptr,
-                 .hz = hz_[k % 3].data(),
-                 .from_mean = from_mean_.data(),
-                 .through_x = through_x_.data(),
-                 .theta_share = shares_.data(),
-                 .gain_share = shares_.data() + pieces * rows_,
-                 .rows = rows_});
+    signal_gradient_rows(queue_, {.n = n_,
+                                  .m = m_,
+                                  .shrink = shrink_of(s, layer),
+                                  .x = now.x.data(),
+                                  .z = now.z.data(),
+                                  .tau = now.tau.data(),
+                                  .mean_abs = now.mean_abs.data(),
+                                  .delta = s.delta,
+                                  .q = q_.data(),
+                                  .hz1 = top ? nullptr : hz_[(k + 1) % 3].data(),
+                                  .hz2 = two ? hz_[(k + 2) % 3].data() : nullptr,
+                                  .beta1 = beta1,
+                                  .beta2 = beta2,
+                                  .omega1 = top ? nullptr : tape_[k + 1].omega,
+                                  .omega_share = omega_dot_.data(),
+                                  .x1 = with_beta ? tape_[k - 1].x.data() : nullptr,
+                                  .x2 = with_beta && k > 2 ? tape_[k - 2].x.data() : nullptr,
+                                  .hz = hz_[k % 3].data(),
+                                  .from_mean = from_mean_.data(),
+                                  .through_x = through_x_.data(),
+                                  .theta_share = shares_.data(),
+                                  .gain_share = shares_.data() + pieces * rows_,
+                                  .rows = rows_});
 }
 
 void CudaUnrolledPass::gradient_of_weights(std::size_t k, const LayerParameters& layer,

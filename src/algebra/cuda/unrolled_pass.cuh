@@ -13,8 +13,8 @@ namespace pibinn::cuda {
 /// z, r and A x of every layer. A layer's numbers never leave the device.
 class CudaUnrolledPass final : public UnrolledPass {
 public:
-    CudaUnrolledPass(const Queue& queue, const Block& block,
-                     std::span<const float> operator_values, std::size_t layers);
+    CudaUnrolledPass(const Queue& queue, const Block& block, std::span<const float> operator_values,
+                     std::size_t layers);
 
     void start(ConstBatchView y) override;
     void forward(std::size_t k, const LayerSettings& settings,

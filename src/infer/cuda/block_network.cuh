@@ -47,6 +47,8 @@ struct PolishArgs {
     std::size_t steps;
     float cut;
 };
+/// Shared memory that one row takes, in bytes.
+std::size_t polish_memory(std::size_t m, std::size_t n);
 void polish_rows(const PolishArgs& args, const BlockRows& rows, cudaStream_t stream);
 
 }  // namespace pibinn::cuda

@@ -12,7 +12,6 @@ namespace {
 
 constexpr std::size_t kAlign = 8;  ///< of rows of float16 numbers, for the matrix units
 constexpr std::size_t kRowsAtOnce = 8192;
-constexpr std::size_t kBlasWorkspace = std::size_t{32} << 20;
 
 std::size_t padded(std::size_t count) { return (count + kAlign - 1) / kAlign * kAlign; }
 
@@ -33,16 +32,6 @@ __device__ void write_parts(const PartRows& to, std::size_t row, std::size_t j, 
 
 // One warp per row: it needs no other to sum over one.
 constexpr unsigned kRowsPerBlock = 8;
-
-__device__ float warp_sum(float v) {
-    for (int offset = 16; offset > 0; offset /= 2) v += __shfl_xor_sync(0xffffffffU, v, offset);
-    return v;
-}
-__device__ float warp_max(float v) {
-    for (int offset = 16; offset > 0; offset /= 2)
-        v = fmaxf(v, __shfl_xor_sync(0xffffffffU, v, offset));
-    return v;
-}
 
 struct ResidualArgs {
     std::size_t rows, m, p_stride;
@@ -81,8 +70,7 @@ __global__ void residual_kernel(ResidualArgs a) {
     }
     const float mean = warp_sum(sum) / static_cast<float>(a.m);
     const Scale scale = scale_to(mean, a.exponent);
-    for (std::size_t i = lane; i < a.m; i += 32)
-        write_parts(a.parts, row, i, r[i] * scale.by);
+    for (std::size_t i = lane; i < a.m; i += 32) write_parts(a.parts, row, i, r[i] * scale.by);
     if (lane != 0) return;
     a.mean_abs[row] = mean;
     a.r_back[row] = scale.back;
@@ -216,7 +204,6 @@ private:
     void make_room(std::size_t rows) {
         if (rows <= room_) return;
         check(cudaDeviceSynchronize(), "waiting for rows");
-        room_ = rows;
         for (auto* of_n : {&x_, &before_}) of_n->reserve(rows * n_);
         q_.reserve(rows * padded(n_));
         r_.reserve(rows * m_);
@@ -224,6 +211,7 @@ private:
         v_parts_.reserve(rows * a_parts_ * padded(n_));
         r_parts_.reserve(rows * most_parts_ * padded(m_));
         for (auto* of_rows : {&mean_abs_, &slopes_, &p_back_, &r_back_}) of_rows->reserve(rows);
+        room_ = rows;
     }
 
     /// to = from matrix^T, row by row.
@@ -240,8 +228,7 @@ private:
 
     void recover_some(const BlockRows& rows, cudaStream_t stream) {
         float *now = x_.data(), *other = before_.data();
-        const auto blocks =
-            static_cast<unsigned>((rows.rows + kRowsPerBlock - 1) / kRowsPerBlock);
+        const auto blocks = static_cast<unsigned>((rows.rows + kRowsPerBlock - 1) / kRowsPerBlock);
         for (std::size_t k = 0; k < kinds_.layers; ++k) {
             const Weights& weights = weights_[weights_.size() > 1 ? k : 0];
             const bool first = k == 0, last = k + 1 == kinds_.layers;

@@ -9,16 +9,6 @@ namespace {
 constexpr unsigned kWarp = 32;
 constexpr unsigned kAll = 0xffffffffU;
 
-__device__ float warp_sum(float v) {
-    for (int offset = 16; offset > 0; offset /= 2) v += __shfl_xor_sync(kAll, v, offset);
-    return v;
-}
-__device__ float warp_max(float v) {
-    for (int offset = 16; offset > 0; offset /= 2)
-        v = fmaxf(v, __shfl_xor_sync(kAll, v, offset));
-    return v;
-}
-
 /// A power of two near the largest, as polish_unit says.
 __device__ float unit_of(float most) {
     if (most == 0 || !isfinite(most)) return 1;
@@ -93,8 +83,12 @@ __device__ unsigned list_support(const PolishArgs& a, const float* x, std::size_
 
 __global__ void polish_kernel(PolishArgs a, BlockRows rows, std::size_t most) {
     extern __shared__ float memory[];
-    const Workspace w{reinterpret_cast<unsigned*>(memory), memory + most,     memory + 2 * most,
-                      memory + 3 * most,                   memory + 4 * most, memory + 4 * most + a.m};
+    const Workspace w{reinterpret_cast<unsigned*>(memory),
+                      memory + most,
+                      memory + 2 * most,
+                      memory + 3 * most,
+                      memory + 4 * most,
+                      memory + 4 * most + a.m};
     const float* y = rows.y + blockIdx.x * rows.y_stride;
     float* x = rows.x + blockIdx.x * rows.x_stride;
     const unsigned count = list_support(a, x, most, w.support);
@@ -139,10 +133,14 @@ __global__ void polish_kernel(PolishArgs a, BlockRows rows, std::size_t most) {
 
 }  // namespace
 
+std::size_t polish_memory(std::size_t m, std::size_t n) {
+    return (4 * (m < n ? m : n) + 2 * m) * sizeof(float);
+}
+
 void polish_rows(const PolishArgs& args, const BlockRows& rows, cudaStream_t stream) {
     if (rows.rows == 0 || args.steps == 0) return;
     const std::size_t most = args.m < args.n ? args.m : args.n;
-    const std::size_t bytes = (4 * most + 2 * args.m) * sizeof(float);
+    const std::size_t bytes = polish_memory(args.m, args.n);
     check(cudaFuncSetAttribute(polish_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                static_cast<int>(bytes)),
           "taking shared memory for polish");

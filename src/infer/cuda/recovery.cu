@@ -4,6 +4,7 @@
 
 #include "algebra/cuda/device.cuh"
 #include "infer/cuda/block_network.cuh"
+#include "pibinn/error.hpp"
 
 namespace pibinn::cuda {
 
@@ -25,8 +26,12 @@ public:
         cudaFreeHost(data_);
         data_ = nullptr;
         count_ = 0;
-        check(cudaMallocHost(reinterpret_cast<void**>(&data_), count * sizeof(float)),
-              "taking host memory");
+        if (cudaMallocHost(reinterpret_cast<void**>(&data_), count * sizeof(float)) !=
+            cudaSuccess) {
+            cudaGetLastError();
+            throw Error(ErrorKind::failed, "no host memory left that a device could copy from",
+                        "recover fewer rows at a time");
+        }
         count_ = count;
     }
     float* data() const { return data_; }
@@ -46,6 +51,10 @@ public:
             blocks_.push_back({std::move(runs), block.row, block.col, block.m, block.n, {}, 1});
             Entry& entry = blocks_.back();
             if (polish_ == 0) continue;
+            if (polish_memory(block.m, block.n) > most_shared_memory())
+                fail_usage("polish of " + std::to_string(block.m) + " x " +
+                               std::to_string(block.n) + " does not fit the CUDA device",
+                           "choose a kernel of the processor, such as auto");
             entry.unit = block.a_unit;
             entry.a.reserve(block.a.size());
             check(cudaMemcpy(entry.a.data(), block.a.data(), block.a.size() * sizeof(float),
@@ -122,6 +131,7 @@ public:
     }
 
     void recover(ConstBatchView y, BatchView x, float* every_layer) override {
+        for (const auto& slot : slots_) forget(*slot);
         const std::size_t copies = every_layer != nullptr ? layers_ + 1 : 1;
         const std::size_t row_bytes = repeat_ * (m_ + copies * n_) * sizeof(float);
         const std::size_t most = std::max<std::size_t>(kSlotBytes / row_bytes, 1);
@@ -134,13 +144,8 @@ public:
         for (std::size_t s = 0; s < kSlots; ++s, turn ^= 1) finish(*slots_[turn], x, every_layer);
     }
 
-    void recover_on_device(const float* y, float* x, std::size_t rows) override {
-        Slot& slot = *slots_.front();
-        slot.blocks.recover(plain_rows(rows, y, x, nullptr), layers_, slot.stream);
-        check(cudaStreamSynchronize(slot.stream), "recovering");
-    }
-
     double seconds_on_device(ConstBatchView y, std::size_t rows, std::size_t turns) override {
+        ensure(y.rows > 0 && turns > 0, "rows to measure");
         Slot& slot = *slots_.front();
         const std::size_t width = repeat_ * m_;
         DeviceArray<float> from(rows * width), to(rows * repeat_ * n_);
@@ -183,8 +188,6 @@ private:
 
     void begin(Slot& slot, ConstBatchView y, std::size_t first, std::size_t copies) {
         const std::size_t width = y.cols, signal = repeat_ * n_;
-        slot.first = first;
-        slot.rows = y.rows;
         slot.y_here.reserve(y.rows * width);
         slot.x_here.reserve(y.rows * copies * signal);
         slot.y.reserve(y.rows * width);
@@ -201,6 +204,14 @@ private:
                               y.rows * copies * signal * sizeof(float), cudaMemcpyDeviceToHost,
                               slot.stream),
               "copying rows");
+        slot.first = first;
+        slot.rows = y.rows;
+    }
+
+    /// What an error left on its way.
+    static void forget(Slot& slot) {
+        if (slot.rows > 0) cudaStreamSynchronize(slot.stream);
+        slot.rows = 0;
     }
 
     void finish(Slot& slot, BatchView x, float* every_layer) {
