@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/commit.hpp"
 #include "cli/console.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/options.hpp"
@@ -58,6 +59,7 @@ void run_reproduce(const Arguments& arguments) {
     request.machine = machine_text();
     request.date = today();
     request.command = command_of(request, false);
+    request.commit = commit();
     ThreadPool pool(line.threads());
     const Interrupt interrupt;
     const ReproductionResult result =

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cli/commit.hpp"
 #include "core/cuda_module.hpp"
 #include "pibinn/packed_model.hpp"
 #include "pibinn/version.hpp"
@@ -22,8 +23,10 @@ constexpr const char* kCompiler = "g++ " __VERSION__;
 
 std::string version_text() {
     const std::string gpu = cuda_device_name();
-    return fmt::format("pibinn {}\ncompiler: {}\nBLAS: {} ({})\nkernels: {}\ndevices: cpu{}\n",
-                       version(), kCompiler, openblas_get_config(), openblas_get_corename(),
+    const std::string built_from = commit();
+    return fmt::format("pibinn {}{}\ncompiler: {}\nBLAS: {} ({})\nkernels: {}\ndevices: cpu{}\n",
+                       version(), built_from.empty() ? "" : " (commit " + built_from + ")",
+                       kCompiler, openblas_get_config(), openblas_get_corename(),
                        fmt::join(packed_kernels(), ", "),
                        gpu.empty() ? "" : ", cuda (" + gpu + ")");
 }

@@ -80,7 +80,7 @@ void add_table(Page& page, const ReproducedTable& table) {
 std::string reproduction_page(const ReproductionReport& report) {
     std::vector<std::string> facts{
         report.seeds == 1 ? "one seed" : fmt::format("{} seeds", report.seeds), report.date,
-        report.machine};
+        report.machine, report.made_by()};
     if (report.quick) facts.insert(facts.begin(), "quick run");
     Page page("Reproduction", "Physics-Inspired Binary Neural Networks", facts);
     add_verdicts(page, report);

@@ -79,6 +79,10 @@ struct ReproductionReport {
     bool quick = false;
     double core_seconds = 0;  ///< of all trainings
     std::string machine, date, command, version;
+    std::vector<std::string> commits;  ///< of the programs that trained, where known
+
+    /// "version 0.1.0, commit 0123456789"
+    std::string made_by() const;
 };
 
 /// The rule of the verdicts, a sentence each.

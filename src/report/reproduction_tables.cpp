@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "report/markdown.hpp"
 #include "report/reproduction_report.hpp"
@@ -31,6 +32,16 @@ std::string joined(const ReproducedTable& table, const ReproducedRow& row, Pick 
         cell += (q > 0 ? " / " : "") + (value ? shown(*value, table.quantities[q].digits) : kNone);
     }
     return any ? cell : kNone;
+}
+
+/// The label, and the number of seeds where others have more.
+std::string label_cell(const ReproducedTable& table, const ReproducedRow& row) {
+    std::size_t seeds = 0;
+    for (const ReproducedNumber& number : row.numbers)
+        for (const auto& value : {number.paper, number.ours})
+            if (value) seeds = std::max(seeds, value->count);
+    if (seeds == 0 || seeds == table.seeds) return row.label;
+    return fmt::format("{} ({} seed{})", row.label, seeds, seeds == 1 ? "" : "s");
 }
 
 std::string verdict_cell(Agreement agreement, const std::optional<double>& difference) {
@@ -63,6 +74,14 @@ std::size_t rows_of(const ReproducedTable& table, Agreement ReproducedRow::*side
 }
 
 }  // namespace
+
+std::string ReproductionReport::made_by() const {
+    std::string words = "version " + version;
+    if (!commits.empty())
+        words += fmt::format(", commit{} {}", commits.size() > 1 ? "s" : "",
+                             fmt::join(commits, " and "));
+    return words;
+}
 
 std::string_view to_string(Agreement agreement) {
     switch (agreement) {
@@ -125,7 +144,7 @@ Table reproduced_table(const ReproducedTable& table) {
     if (notes) result.columns.back().number = false;
     for (const ReproducedRow& row : table.rows) {
         std::vector<std::string> cells{
-            row.label,
+            label_cell(table, row),
             joined(
                 table, row, [](const ReproducedNumber& n) -> auto& { return n.published; })};
         if (table.has_paper) {
@@ -179,8 +198,10 @@ std::string reproduced_markdown(const ReproducedTable& table, const Reproduction
     std::string text = fmt::format("# {}\n\n", table.title);
     text += wrapped(fmt::format("{}. {}", table.source, table.protocol)) + "\n";
     text += fmt::format("    {}\n\n", table.command);
-    text += wrapped(fmt::format("{}{} seed(s), {}, version {}, {}.", quick_words(report),
-                                table.seeds, report.date, report.version, report.machine)) +
+    text += wrapped(fmt::format("{}{} seed{} unless a row says another number, {}, "
+                                "{}, {}.",
+                                quick_words(report), table.seeds, table.seeds == 1 ? "" : "s",
+                                report.date, report.made_by(), report.machine)) +
             "\n";
     text += wrapped(fmt::format("Numbers are {}; a difference in brackets is to the published one.",
                                 quantity_titles(table))) +
@@ -213,9 +234,9 @@ std::string reproduced_csv(const ReproducedTable& table) {
 
 std::string summary_markdown(const ReproductionReport& report) {
     std::string text = fmt::format("# The paper, reproduced\n\n    {}\n\n", report.command);
-    text += wrapped(fmt::format("{}{} trainings, {:.0f} core minutes, {}, version {}, {}.",
+    text += wrapped(fmt::format("{}{} trainings, {:.0f} core minutes, {}, {}, {}.",
                                 quick_words(report), report.trainings, report.core_seconds / 60,
-                                report.date, report.version, report.machine)) +
+                                report.date, report.made_by(), report.machine)) +
             "\n";
     text += "## Verdicts\n\n" + table_markdown(verdict_table(report)) + "\n";
     for (const std::string& rule : verdict_rules()) text += wrapped(rule, "- ");

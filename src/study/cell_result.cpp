@@ -9,6 +9,7 @@
 
 #include "core/file.hpp"
 #include "core/names.hpp"
+#include "data/json_fields.hpp"
 #include "pibinn/certificate.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/sparsity.hpp"
@@ -178,8 +179,9 @@ CellResult digest(const TrainingRun& run, const SeedRun& seed, ThreadPool& pool)
 }
 
 CellResult load_cell(const std::filesystem::path& file) {
+    const nlohmann::json json =
+        parse_json_object(read_file(file), fmt::format("'{}'", file.string()));
     try {
-        const ordered_json json = ordered_json::parse(read_file(file));
         CellResult result;
         result.configuration = json.at("configuration").get<std::string>();
         result.stages = json.at("stages").get<std::string>();
@@ -190,7 +192,7 @@ CellResult load_cell(const std::filesystem::path& file) {
             for (const auto& value : values)
                 result.curves[name].push_back(value.is_number() ? value.get<double>() : NAN);
         return result;
-    } catch (const ordered_json::exception& error) {
+    } catch (const nlohmann::json::exception& error) {
         fail_input(fmt::format("'{}' is not what a study keeps: {}", file.string(), error.what()),
                    "remove the file to train this cell again");
     }

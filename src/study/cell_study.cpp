@@ -9,6 +9,7 @@
 #include "core/file.hpp"
 #include "core/folder.hpp"
 #include "core/path.hpp"
+#include "data/json_fields.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/version.hpp"
 #include "study/config_document.hpp"
@@ -24,6 +25,7 @@ namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
 constexpr const char* kStudyFile = "study.json";
+constexpr const char* kResultsFile = "results.md";  // a study's own beside study.json
 
 std::string command_of(const CellRequest& request, const std::string& device) {
     std::string words = "pibinn train";
@@ -33,12 +35,19 @@ std::string command_of(const CellRequest& request, const std::string& device) {
     return words + fmt::format(" --seed {}", request.seed);
 }
 
-/// What study.json says, or nothing where there is none.
-std::pair<std::string, std::string> kind_and_version(const fs::path& file) {
+/// What study.json says.
+struct StudyFile {
+    std::string kind, version;
+    std::vector<std::string> commits;
+};
+
+StudyFile read_study_file(const fs::path& file) {
     try {
-        const ordered_json json = ordered_json::parse(read_file(file));
-        return {json.at("kind").get<std::string>(), json.at("version").get<std::string>()};
-    } catch (const ordered_json::exception&) {
+        const nlohmann::json json =
+            parse_json_object(read_file(file), fmt::format("'{}'", file.string()));
+        return {json.at("kind").get<std::string>(), json.at("version").get<std::string>(),
+                json.value("commits", std::vector<std::string>())};
+    } catch (const nlohmann::json::exception&) {
         fail_input(fmt::format("'{}' is broken", file.string()),
                    "choose another RunOptions::folder");
     }
@@ -46,8 +55,11 @@ std::pair<std::string, std::string> kind_and_version(const fs::path& file) {
 
 }  // namespace
 
-Study::Study(fs::path folder, std::string kind, std::string device)
-    : folder_(std::move(folder)), kind_(std::move(kind)), device_(std::move(device)) {}
+Study::Study(fs::path folder, std::string kind, std::string device, std::string commit)
+    : folder_(std::move(folder)),
+      kind_(std::move(kind)),
+      device_(std::move(device)),
+      commit_(std::move(commit)) {}
 
 std::size_t Study::add(const CellRequest& request) {
     const ConfigDocument document(request.file, request.settings, request.beside);
@@ -75,13 +87,14 @@ std::size_t Study::add(const CellRequest& request) {
 }
 
 void Study::require_own_folder() const {
-    for (const char* name :
-         {"model.safetensors", "checkpoint.safetensors", "compare.json", "field.json"})
-        if (path_exists(folder_ / name))
+    for (const char* name : {"model.safetensors", "checkpoint.safetensors", "compare.json",
+                             "field.json", kResultsFile})
+        if (path_exists(folder_ / name) &&
+            (name != kResultsFile || !path_exists(folder_ / kStudyFile)))
             fail_usage(fmt::format("'{}' holds {}, which is of no study", folder_.string(), name),
                        "choose another RunOptions::folder");
     if (path_exists(folder_ / kStudyFile)) {
-        const auto [kind, made_by] = kind_and_version(folder_ / kStudyFile);
+        const auto [kind, made_by, commits] = read_study_file(folder_ / kStudyFile);
         if (made_by != version())
             fail_usage(fmt::format("'{}' is of version {}, and this is {}", folder_.string(),
                                    made_by, version()),
@@ -113,9 +126,16 @@ bool Study::train(const ProgressSink& listener, ThreadPool& pool, Communicator& 
         require_own_folder();
         folders.add(folder_);
         require_own_folder();  // nothing came in between
-        write_file(folder_ / kStudyFile,
-                   ordered_json{{"kind", kind_}, {"version", version()}}.dump(2) + "\n");
+        if (path_exists(folder_ / kStudyFile))
+            commits_ = read_study_file(folder_ / kStudyFile).commits;
         load_finished();
+        if (finished() < size() && !commit_.empty() &&
+            std::find(commits_.begin(), commits_.end(), commit_) == commits_.end())
+            commits_.push_back(commit_);
+        write_file(
+            folder_ / kStudyFile,
+            ordered_json{{"kind", kind_}, {"version", version()}, {"commits", commits_}}.dump(2) +
+                "\n");
     }
     // What is finished, as rank 0 sees it.
     std::string kept_cells(size(), '0');

@@ -27,8 +27,10 @@ struct CellRequest {
 class Study {
 public:
     /// `kind` is written into study.json, so that no other study goes on in this folder.
-    /// `device` is where every cell is trained, as TrainOptions::device.
-    Study(std::filesystem::path folder, std::string kind, std::string device = "cpu");
+    /// `device` is where every cell is trained, as TrainOptions::device. `commit` is the one that
+    /// this program was built from, where it is known.
+    Study(std::filesystem::path folder, std::string kind, std::string device = "cpu",
+          std::string commit = {});
 
     /// The number of the cell. Reads the configuration and refuses what is wrong with it. A folder
     /// that is there already must be of the same configuration, and is not added again.
@@ -48,6 +50,8 @@ public:
 
     const CellResult& result(std::size_t i) const { return results_[i]; }
     std::size_t finished() const;
+    /// Those of the programs that trained here, oldest first; known after train().
+    const std::vector<std::string>& commits() const { return commits_; }
 
 private:
     std::filesystem::path cell_file(std::size_t i) const { return runs_[i].folder / "cell.json"; }
@@ -55,7 +59,8 @@ private:
 
     std::filesystem::path folder_;
     std::string kind_;
-    std::string device_;
+    std::string device_, commit_;
+    std::vector<std::string> commits_;
     std::vector<TrainingRun> runs_;
     std::vector<std::string> configurations_;
     std::vector<CellResult> results_;

@@ -254,7 +254,8 @@ std::vector<ConfigKey> guarantee_keys(SignalClass& signals) {
          "every signal of up to this many nonzeros (in each block); by default the most that can "
          "be proven",
          [&](const Value& v) { signals.size = v.whole(1, kMostEntry); }},
-        {"norm", "", "1.0", "the longest signal; by default sqrt(size) + 3",
+        {"norm", "", "1.0",
+         "the longest signal; by default sqrt(size) + 3 times the usual size of an entry",
          [&](const Value& v) { signals.norm = v.number(0, kInfinity, true); }},
         {"noise", "", "0.1", "the longest noise; by default problem.noise_std times sqrt(m) + 3",
          [&](const Value& v) { signals.noise = v.number(0, kInfinity); }},

@@ -94,6 +94,7 @@ ExperimentRow read_row(const toml::table& table) {
         key("needs", [&](const Value& v) { row.need = v.word(parse_need); }),
         text_key("of", row.of),
         text_key("undetermined", row.undetermined),
+        text_key("why", row.why),
         text_key("judged", row.judged),
         key("most_seeds", [&](const Value& v) { row.most_seeds = v.whole(1); }),
         key("quick", [&](const Value& v) { row.quick = v.flag(); })};
@@ -143,7 +144,8 @@ ExperimentClaim read_claim(const toml::table& table) {
         list_key("right", claim.right),
         key("value", [&](const Value& v) { claim.value = any_number(v); }),
         key("factor", [&](const Value& v) { claim.factor = any_number(v); }),
-        key("margin", [&](const Value& v) { claim.margin = any_number(v); })};
+        key("margin", [&](const Value& v) { claim.margin = any_number(v); }),
+        text_key("why", claim.why)};
     read_table("claim", table, keys);
     return claim;
 }

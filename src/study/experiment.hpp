@@ -28,6 +28,7 @@ struct ExperimentRow {
     Need need = Need::nothing;
     std::string of;              ///< "ID/row" whose trainings these are; empty for its own
     std::string undetermined;    ///< why the paper does not fix this number
+    std::string why;             ///< what was found about a difference; verdicts stay
     std::string judged;          ///< instead of the experiment's
     std::size_t most_seeds = 0;  ///< instead of the experiment's
     bool quick = true;           ///< part of a quick reproduction
@@ -61,6 +62,7 @@ struct ExperimentClaim {
     std::optional<double> value;     ///< or a number
     double factor = 1;               ///< of the right side
     double margin = 0;               ///< added to it
+    std::string why;                 ///< shown where it does not hold: what was found about it
 };
 
 /// One table of the paper with its figures and claims: a file of experiments/.

@@ -79,9 +79,16 @@ ReproducedRow make_row(const ReproductionPlan& plan, const Experiment& experimen
     made.folder = plan.folder(experiment, row);
     made.command = plan.command(experiment, row);
     const std::string missing = plan.missing(row);
-    made.note = missing.empty() ? row.undetermined : missing;
-    if (const std::string failures = plan.failures(experiment, row); !failures.empty())
-        made.note += (made.note.empty() ? "" : "; ") + failures;
+    const auto add_note = [&made](const std::string& note) {
+        if (!note.empty()) made.note += (made.note.empty() ? "" : "; ") + note;
+    };
+    if (missing.empty()) {
+        add_note(row.undetermined);
+        add_note(row.why);
+    } else {
+        add_note(missing);
+    }
+    add_note(plan.failures(experiment, row));
     const auto paper = plan.results(experiment, row, kPaper);
     const auto ours = plan.results(experiment, row, kDefault);
     const auto has = [&](std::string_view recipe) {
@@ -175,6 +182,7 @@ ReproducedClaim make_claim(const ReproductionPlan& plan, const Experiment& exper
     if (claim.margin != 0) made.evidence += fmt::format(" (with {} added)", claim.margin);
     made.verdict =
         compared.holds() ? ReproducedClaim::Verdict::holds : ReproducedClaim::Verdict::fails;
+    if (!compared.holds() && !claim.why.empty()) made.evidence += ". " + claim.why;
     return made;
 }
 
@@ -234,7 +242,7 @@ void write_reproduction(const ReproductionRequest& request, const ReproductionRe
 void reproduce_paper(const ReproductionRequest& request, const ProgressSink& progress,
                      ThreadPool& pool, Communicator& ranks, ReproductionResult& result) {
     Study study(request.folder, request.quick ? "a quick reproduction" : "a reproduction",
-                request.device);
+                request.device, request.commit);
     const ReproductionPlan plan(request, study);
     if (ranks.first()) study.require_own_folder();
     require_data(plan, study, pool);
@@ -249,6 +257,7 @@ void reproduce_paper(const ReproductionRequest& request, const ProgressSink& pro
     report.date = request.date;
     report.command = request.command + " --out DIR";
     report.version = version();
+    report.commits = study.commits();
     for (std::size_t i = 0; i < study.size(); ++i)
         report.core_seconds += study.result(i).number("seconds").value_or(0);
     for (const Experiment& experiment : plan.experiments()) {

@@ -27,6 +27,7 @@ struct ReproductionRequest {
     std::filesystem::path folder;
     std::string machine, date;
     std::string command;  ///< that makes it again, without its folder
+    std::string commit;   ///< that this program was built from; empty: not known
 };
 
 struct ReproductionResult {

@@ -53,6 +53,7 @@ ordered_json reproduction_json(const ReproductionReport& report) {
             {"machine", report.machine},
             {"date", report.date},
             {"version", report.version},
+            {"commits", report.commits},
             {"tables", tables},
             {"claims", claims}};
 }

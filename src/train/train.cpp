@@ -256,6 +256,8 @@ TrainResult train(const TrainJob& asked, ThreadPool& pool, const ProgressSink& p
     if (const SignalClass* signals = trainer.guaranteed_class()) {
         SignalClass asked_class = job.recipe.guarantee;
         asked_class.size = signals->size;
+        // The longest signal that nobody named was chosen in the units of training.
+        if (asked_class.norm == 0) asked_class.norm = signals->norm * units.signal;
         result.guarantee = guaranteed_result(asked_class, result.model, pool);
     }
     result.train = score(result.model, problem.train, pool, result.train_nmse_db_per_layer);

@@ -122,3 +122,29 @@ def test_another_configuration_and_other_folders_are_refused(study, tmp_path):
     (tmp_path / "run" / "compare.json").write_text("{}")
     (tmp_path / "grid.toml").write_text(GRID)
     assert "of no study" in refuse("study", "grid.toml", "--out", "run", cwd=tmp_path)
+
+
+@pytest.mark.parametrize("name", ["study.json", "s/cell.json"])
+def test_a_study_file_that_nests_deep_is_refused(study, tmp_path, name):
+    """A parser that calls itself for every level would end the process."""
+    folder, _ = study
+    deep = "[" * 100_000 + "]" * 100_000
+    if name == "study.json":
+        file = tmp_path / "s" / "study.json"
+    else:
+        file = next((folder / "s").rglob("cell.json"))
+        file = tmp_path / "s" / file.relative_to(folder / "s")
+    (tmp_path / "grid.toml").write_text(GRID)
+    file.parent.mkdir(parents=True)
+    file.write_text(f'{{"kind":{deep},"version":"1"}}')
+    line = refuse("study", "grid.toml", "--seeds", "2", "--out", "s", cwd=tmp_path)
+    assert "levels deep" in line and file.name in line
+    assert tree(tmp_path / "s") == [str(file.relative_to(tmp_path / "s"))]
+
+
+def test_a_folder_of_results_without_its_study_is_refused(tmp_path):
+    (tmp_path / "s").mkdir()
+    (tmp_path / "s" / "results.md").write_text("# Somebody else's\n")
+    (tmp_path / "grid.toml").write_text(GRID)
+    assert "results.md" in refuse("study", "grid.toml", "--out", "s", cwd=tmp_path)
+    assert (tmp_path / "s" / "results.md").read_text() == "# Somebody else's\n"

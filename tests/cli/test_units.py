@@ -64,3 +64,32 @@ def test_a_whole_training_is_the_same_in_any_unit(tmp_path, settings, units, opt
         history, other = trained(tmp_path / str(number), x_unit, a_unit, *settings, **options)
         assert other == pytest.approx(nmse, abs=0.1), (x_unit, a_unit)
         assert history == usual, (x_unit, a_unit)
+
+
+def guaranteed(folder, x_unit, a_unit):
+    """The statement's norm and bound, and the test nmse, of a class whose norm nobody names."""
+    folder.mkdir()
+    rng = np.random.default_rng(5)
+    x = np.zeros((100, 20))
+    x[:, [1, 5]] = rng.normal(size=(100, 2))
+    a = rng.normal(size=(12, 20)) / np.sqrt(12)
+    result = run("train", *sets(
+        "problem.kind=arrays", "train.recipe=guaranteed", "train.guarantee.supports=[[1,5]]",
+        "model.layers=5", "model.weights=float",
+        f"problem.operator={save(folder, 'npy', 'A', a * a_unit)}",
+        f"problem.x={save(folder, 'npy', 'x', x * x_unit)}"), "--out", folder / "run")
+    assert result.returncode == 0, result.stderr
+    summary = json.loads((folder / "run" / "summary.json").read_text())
+    guarantee = summary["guarantee"]
+    assert guarantee["guaranteed"]
+    return guarantee["norm"] / x_unit, guarantee["bound_db"], summary["test_nmse_db"]
+
+
+def test_a_guarantee_is_the_same_in_any_unit(tmp_path):
+    usual = guaranteed(tmp_path / "usual", 1, 1)
+    assert usual[2] < -30
+    for number, units in enumerate([(30, 1), (1e-3, 1), (3.3e-9, 17.7), (7.7e8, 3.7e-11)]):
+        norm, bound, nmse = guaranteed(tmp_path / str(number), *units)
+        assert norm == pytest.approx(usual[0], rel=1e-4), units
+        assert bound == pytest.approx(usual[1], abs=0.1), units
+        assert nmse == pytest.approx(usual[2], abs=0.1), units
