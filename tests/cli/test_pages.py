@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from conftest import SHORT, TINY, sets, succeed
+from conftest import ROOT, SHORT, TINY, sets, succeed
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = pytest.mark.skipif(CHROMIUM is None,
@@ -59,11 +59,12 @@ def pages(tmp_path_factory):
             folder / "compare")
     succeed("field", "--quick", "--out", folder / "field")
     succeed("reproduce", "table1", "delta-hard", "overlap", "--quick", "--out", folder / "reproduce")
-    return {kind: folder / kind / ("field.html" if kind == "field" else "report.html")
+    made = {kind: folder / kind / ("field.html" if kind == "field" else "report.html")
             for kind in ("train", "compare", "field", "reproduce")}
+    return made | {"published": ROOT / "docs" / "results" / "paper" / "report.html"}
 
 
-@pytest.mark.parametrize("kind", ["train", "compare", "field", "reproduce"])
+@pytest.mark.parametrize("kind", ["train", "compare", "field", "reproduce", "published"])
 @pytest.mark.parametrize("width", [390, 820, 1200])
 def test_a_page_fits_its_screen_and_can_be_read(kind, width, pages, tmp_path):
     said = look(pages[kind], width, tmp_path)
