@@ -42,7 +42,6 @@ std::string near_sign_warning(const Operator& op) {
     std::size_t different = 0;
     double farthest = 0;
     for (const float v : values) {
-        if (v == 0.0F) return {};
         different += off(v) > kSameMagnitude;
         farthest = std::max(farthest, off(v));
     }

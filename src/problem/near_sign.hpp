@@ -11,8 +11,8 @@ namespace pibinn {
 /// that 32 bits per entry store it instead of one: how many entries differ, and the three that
 /// differ most. Empty for any other operator.
 ///
-/// Nearly: at least 90 % of the entries have one magnitude to 1e-3 of it, or all of them to 5 %,
-/// and none is zero.
+/// Nearly: at least 90 % of the entries have one magnitude to 1e-3 of it, or all of them to 5 %. A
+/// few zeros, as sign(0) makes them, are entries that differ.
 std::string near_sign_warning(const Operator& op);
 /// Adds it to the warnings of a problem.
 void warn_of_entries(const Operator& op, Problem& problem);

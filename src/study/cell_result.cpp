@@ -39,6 +39,7 @@ constexpr std::array kQuantities{
     Quantity{"overlap_percent", "overlap %", 1, QuantityRule::share},
     Quantity{"alpha", "alpha", 3},
     Quantity{"largest_f", "largest f_k", 3},
+    Quantity{"proven_db", "proven dB of the longest signal", 1},
     Quantity{"rises_db", "rises from layer to layer dB", 2},
     Quantity{"seconds", "seconds in all", 1, QuantityRule::time},
     Quantity{"seconds_pretrain", "seconds of pretrain", 1, QuantityRule::time},
@@ -156,6 +157,8 @@ CellResult digest(const TrainingRun& run, const SeedRun& seed, ThreadPool& pool)
     if (run.config.dense_network && model.spec.weights == WeightKind::ternary)
         if (const auto share = overlap(model, physics.structure()))
             n["overlap_percent"] = 100 * *share;
+    if (const auto& c = seed.certificate; c && c->verdict == Verdict::guaranteed)
+        n["proven_db"] = 2 * to_db(c->bound.error.back() / trained.guarantee->signals.norm);
     double seconds = 0;
     for (const auto& [stage, time] : trained.seconds) {
         n[std::string(kSeconds) + stage] = time;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <sstream>
 
 #include <fmt/format.h>
 
@@ -23,6 +24,9 @@ struct EmbeddedFile {
 
 constexpr EmbeddedFile kEmbedded[] = {
 #include <generated/experiments.inc>
+};
+constexpr EmbeddedFile kConfigurations[] = {
+#include <generated/configurations.inc>
 };
 
 /// As the paper has them; files that are not named here come after.
@@ -80,12 +84,41 @@ std::map<std::string, double> published_numbers(const Value& value) {
     return numbers;
 }
 
+void add_settings(const toml::table& table, const std::string& section,
+                  std::vector<std::string>& settings) {
+    for (const auto& [name, node] : table) {
+        const std::string path = section + std::string(name.str());
+        if (node.is_table()) {
+            add_settings(*node.as_table(), path + ".", settings);
+        } else {
+            std::ostringstream text;
+            node.visit([&](const auto& value) { text << value; });
+            settings.push_back(path + "=" + text.str());
+        }
+    }
+}
+
+/// A configuration that the program carries, such as "configs/fourier", as settings.
+std::vector<std::string> carried_settings(const Value& value) {
+    const std::string name = value.text();
+    for (const EmbeddedFile& file : kConfigurations)
+        if (file.id == name) {
+            std::vector<std::string> settings;
+            add_settings(parse_configuration(std::string(file.text), name), "", settings);
+            return settings;
+        }
+    value.fail(fmt::format("there is no experiments/{}.toml", name),
+               "name a file of experiments/ without its ending");
+}
+
 ExperimentRow read_row(const toml::table& table) {
     ExperimentRow row;
+    std::vector<std::string> carried;
     const std::vector<ConfigKey> keys{
         text_key("name", row.name),
         text_key("label", row.label),
         key("at", [&](const Value& v) { row.at = any_number(v); }),
+        key("config", [&](const Value& v) { carried = carried_settings(v); }),
         list_key("set", row.settings),
         list_key("paper", row.paper_settings),
         list_key("default", row.default_settings),
@@ -99,6 +132,7 @@ ExperimentRow read_row(const toml::table& table) {
         key("most_seeds", [&](const Value& v) { row.most_seeds = v.whole(1); }),
         key("quick", [&](const Value& v) { row.quick = v.flag(); })};
     read_table("row", table, keys);
+    row.settings.insert(row.settings.begin(), carried.begin(), carried.end());
     if (row.label.empty()) row.label = row.name;
     return row;
 }
@@ -212,6 +246,7 @@ Experiment read_experiment(std::string id, const std::string& text, const std::s
         list_key("quick", e.quick_settings),
         list_key("quantities", e.shown),
         text_key("judged", e.judged),
+        key("extra", [&](const Value& v) { e.extra = v.flag(); }),
         key("most_seeds", [&](const Value& v) { e.most_seeds = v.whole(1); }),
         tables_key("row", [&](const toml::table& t) { e.rows.push_back(read_row(t)); }),
         tables_key("figure", [&](const toml::table& t) { e.figures.push_back(read_figure(t)); }),

@@ -75,6 +75,7 @@ struct Experiment {
     std::vector<std::string> shown;  ///< quantities, in the order of the table
     std::string judged;              ///< the one of these that verdicts are about
     std::size_t most_seeds = 0;      ///< 0: as many as are asked for
+    bool extra = false;              ///< beyond the paper: made only where it is named
     std::vector<ExperimentRow> rows;
     std::vector<ExperimentFigure> figures;
     std::vector<ExperimentClaim> claims;

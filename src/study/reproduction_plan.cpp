@@ -17,8 +17,12 @@ constexpr std::size_t kUsualSeeds = 5;
 constexpr std::size_t kQuickEpochs = 3;  // of every stage
 
 std::vector<std::string> chosen_ids(const std::vector<std::string>& asked) {
-    if (asked.empty() || asked == std::vector<std::string>{"all"}) return experiment_ids();
     std::vector<std::string> ids;
+    if (asked.empty() || asked == std::vector<std::string>{"all"}) {
+        for (const std::string& id : experiment_ids())
+            if (!load_experiment(id).extra) ids.push_back(id);
+        return ids;
+    }
     for (const std::string& id : asked) {
         if (std::find(ids.begin(), ids.end(), id) != ids.end()) continue;
         load_experiment(id);  // refuses what is not there

@@ -43,6 +43,16 @@ def test_every_experiment_has_a_markdown_and_a_csv_table(quick):
     assert "tables/bits.md" in (folder / "results.md").read_text()
 
 
+def test_what_is_not_in_the_paper_is_made_where_it_is_named(tmp_path):
+    text = succeed("reproduce", "guarantees", "radio", "--quick", "--out", tmp_path / "r", "--json", "-")
+    result = json.loads(text)
+    for name in ("one support of 3, 50 x 100, one-bit", "one support of 5"):
+        assert rows(result, "guarantees")[name]["numbers"]["proven_db"]["default"]["mean"] < -60
+    spectra = rows(result, "radio")["spectra, 20 dB, 10 layers"]
+    assert spectra["numbers"]["bits_total"]["default"]["mean"] == 4064
+    assert "configs/fourier" not in spectra["command"] and "problem.nonzeros=8" in spectra["command"]
+
+
 def test_counts_of_bits_are_those_of_the_paper(quick):
     table = rows(quick[2], "bits")
     assert len(table) == 9
@@ -139,7 +149,7 @@ def test_the_benchmark_of_the_field_can_be_asked_for(tmp_path):
 
 def test_unknown_experiments_are_refused_with_the_list(tmp_path):
     line = refuse("reproduce", "tabel1", "--out", "r", cwd=tmp_path)
-    assert "unknown experiment 'tabel1'" in line and ", ".join(IDS) + ", field" in line
+    assert "unknown experiment 'tabel1'" in line and ", ".join([*IDS, "guarantees", "radio", "field"]) in line
 
 
 @pytest.mark.parametrize("option, how", [("--images", "BSDS500"), ("--eeg", "EEGdenoiseNet")])
@@ -155,7 +165,7 @@ def test_a_folder_of_another_version_or_of_something_else_is_refused(tmp_path):
     (folder / "study.json").write_text('{"kind": "a quick reproduction", "version": "0.0.1"}')
     assert "is of version 0.0.1" in refuse("reproduce", "bits", "--quick", "--out", "r", cwd=tmp_path)
     (folder / "study.json").write_text("{")
-    assert "broken" in refuse("reproduce", "bits", "--quick", "--out", "r", cwd=tmp_path)
+    assert "damaged" in refuse("reproduce", "bits", "--quick", "--out", "r", cwd=tmp_path)
     (folder / "study.json").unlink()
     (folder / "model.safetensors").write_text("")
     assert "of no study" in refuse("reproduce", "bits", "--quick", "--out", "r", cwd=tmp_path)

@@ -62,11 +62,28 @@ TEST(Experiment, WhatLeadsNowhereIsRefused) {
 
 TEST(Experiment, TheProgramCarriesEveryTableOfThePaperInItsOrder) {
     const std::vector<std::string> expected{
-        "table1", "samples",    "bits",          "layers",         "timing",
-        "scale",  "large",      "schemes-large", "schemes-images", "overlap",
-        "real",   "delta-hard", "delta-soft",    "delta-images",   "depths"};
+        "table1",     "samples",       "bits",           "layers",     "timing", "scale",
+        "large",      "schemes-large", "schemes-images", "overlap",    "real",   "delta-hard",
+        "delta-soft", "delta-images",  "depths",         "guarantees", "radio"};
     EXPECT_EQ(experiment_ids(), expected);
     EXPECT_THROW(load_experiment("table2"), Error);
+}
+
+TEST(Experiment, WhatIsNotInThePaperIsMadeOnlyWhereItIsNamed) {
+    std::vector<std::string> extra;
+    for (const std::string& id : experiment_ids())
+        if (load_experiment(id).extra) extra.push_back(id);
+    EXPECT_EQ(extra, (std::vector<std::string>{"guarantees", "radio"}));
+}
+
+TEST(Experiment, ARowCanTakeACarriedConfiguration) {
+    const Experiment e = load_experiment("guarantees");
+    const std::vector<std::string>& settings = e.row("signs-2").settings;
+    for (const char* setting : {"problem.m=256", "problem.operator='rademacher'",
+                                "train.recipe='guaranteed'", "train.guarantee.size=2"})
+        EXPECT_NE(std::find(settings.begin(), settings.end(), setting), settings.end()) << setting;
+    EXPECT_PRED_FORMAT2(testing::IsSubstring, "there is no experiments/configs/nowhere.toml",
+                        refusal(kSmall + "[[row]]\nname = \"b\"\nconfig = \"configs/nowhere\"\n"));
 }
 
 TEST(Experiment, EveryRowIsAConfigurationByEveryRecipe) {
