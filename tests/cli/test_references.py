@@ -90,7 +90,7 @@ def test_omp_of_the_comparison_is_no_worse_than_scikit_learn_told_noise_or_spars
     # The oracle knows the support: a bound for those who have to find it.
     assert rows["oracle: knows the support"]["energy_nmse_db"] < rows["OMP"]["energy_nmse_db"]
     tuned = noisy.ours("--solver", "omp", "--train-signals", "x_train.npy", "--noise-std", noisy.noise)
-    assert tuned <= told + 0.2
+    assert tuned <= told + 0.1
 
 
 def test_amp_recovers_where_the_entries_of_a_are_like_independent_ones(noisy):
