@@ -55,8 +55,8 @@ std::string calibration_report(const CalibrationReport& report) {
     if (const Table table = check_table(c); !table.rows.empty()) {
         page.section("What recover checks",
                      fmt::format("With --check a model that keeps this calibration warns beyond "
-                                 "these limits, which at least {} of signals like these stay "
-                                 "within.",
+                                 "these limits. Each of them holds for at least {} of signals "
+                                 "like these.",
                                  coverage_text(c.asked.coverage)));
         page.table(table);
     }

@@ -76,7 +76,7 @@ Figure response_figure(const Certificate& c) {
 /// The answer without the figure that it may begin with.
 std::string note_of(const Answer& a) {
     if (!a.answer.starts_with(a.figure)) return a.answer;
-    const std::size_t rest = a.answer.find_first_not_of(": ", a.figure.size());
+    const std::size_t rest = a.answer.find_first_not_of(":;, ", a.figure.size());
     return rest == std::string::npos ? "" : a.answer.substr(rest);
 }
 

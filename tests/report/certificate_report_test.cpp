@@ -145,6 +145,9 @@ TEST(CertificateReport, ErrorsOfTheCardsHaveOneUnit) {
     };
     EXPECT_TRUE(card("Largest error proven", "1"));
     EXPECT_TRUE(card("Largest error measured", "0.004"));
+    // What stands below a number is no rest of a sentence.
+    EXPECT_TRUE(contains(page, "<div class=\"note\">which is "));
+    EXPECT_TRUE(contains(page, "<div class=\"note\">relative to its own signal "));
 }
 
 TEST(CertificateReport, PlainWordsComeBeforeThePapersNotation) {
