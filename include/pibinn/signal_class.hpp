@@ -27,6 +27,9 @@ struct SignalClass {
 /// Refuses a class without signals, or one that no signal of the structure is in.
 void require_class(const SignalClass& signals, const Structure& structure);
 
+/// The most entries that the measurements of every block can tell apart.
+std::size_t largest_size(const Structure& structure);
+
 /// The length below which signals are meant where nobody said one: of signals with N(0, 1) on s
 /// entries one in a hundred at most is longer.
 double usual_norm(std::size_t s);

@@ -12,6 +12,8 @@
 #include "core/folder.hpp"
 #include "pibinn/calibrate.hpp"
 #include "pibinn/error.hpp"
+#include "pibinn/version.hpp"
+#include "report/calibration_report.hpp"
 #include "theory/calibration_json.hpp"
 
 namespace pibinn::cli {
@@ -28,11 +30,14 @@ bool contains(std::span<const std::string_view> names, std::string_view name) {
     return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-void write_folder(const Calibration& calibration, const std::string& folder) {
+void write_folder(const Calibration& calibration, const std::string& command,
+                  const std::string& folder) {
+    const std::string page = calibration_report({calibration, command, std::string(version())});
     make_folder(folder);
     const std::filesystem::path place(folder);
     write_file(place / "calibration.json", calibration.json());
     write_file(place / "calibration.txt", calibration.text());
+    write_file(place / "calibration.html", page);
 }
 
 }  // namespace
@@ -90,7 +95,7 @@ void CalibrateOptions::run(const std::string& model_file, const std::string& mea
     input.measurements_name = measurements;
     ThreadPool pool(line_->threads());
     const Calibration calibration = study::calibrate(model, input, options, pool);
-    if (!out.empty()) write_folder(calibration, out);
+    if (!out.empty()) write_folder(calibration, line_->text(), out);
     if (attach) {
         attach_calibration(model, calibration);
         model.save(model_file);

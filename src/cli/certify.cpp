@@ -155,8 +155,7 @@ void run_certify(const Arguments& arguments) {
     report.certificate = certify(model, input, options, pool);
     if (wants_suggestion) report.suggestion = suggest(model, input, options, pool);
     if (!out.empty()) {
-        report.command = "pibinn certify";
-        for (const std::string& word : arguments) report.command += " " + shell_word(word);
+        report.command = line.text();
         report.version = version();
         study::write_certificate(report, out);
     }

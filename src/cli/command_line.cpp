@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/ranks.hpp"
+#include "core/escape.hpp"
 #include "core/names.hpp"
 #include "core/path.hpp"
 #include "pibinn/array.hpp"
@@ -147,6 +148,12 @@ void CommandLine::takes_ranks() {
 }
 
 bool CommandLine::given(const std::string& name) const { return parser_->app.count(name) > 0; }
+
+std::string CommandLine::text() const {
+    std::string words = "pibinn " + verb_;
+    for (const std::string& word : arguments_) words += " " + shell_word(word);
+    return words;
+}
 
 std::string CommandLine::see_help() const { return fmt::format("see 'pibinn {} --help'", verb_); }
 

@@ -43,6 +43,9 @@ public:
     /// Whether an option was given. After parse().
     bool given(const std::string& name) const;
 
+    /// "pibinn VERB ..." with the words that were given, as a shell takes them. After parse().
+    std::string text() const;
+
     /// Refuses a --json that would overwrite one of these, or a file in one that is a folder.
     /// parse() asks this of every file on the command line; who finds more there asks again.
     void require_other_json(const std::vector<std::string>& places) const;

@@ -76,7 +76,7 @@ Figure response_figure(const Certificate& c) {
 /// The answer without the figure that it may begin with.
 std::string note_of(const Answer& a) {
     if (!a.answer.starts_with(a.figure)) return a.answer;
-    const std::size_t rest = a.answer.find_first_not_of(": ", a.figure.size());
+    const std::size_t rest = a.answer.find_first_not_of(":;, ", a.figure.size());
     return rest == std::string::npos ? "" : a.answer.substr(rest);
 }
 
@@ -141,13 +141,17 @@ Figure error_figure(const Certificate& c) {
     auto& series = figure.plot.series;
     series.push_back(by_layer("measured", numbers(c.measured, &MeasuredLayer::error), 0));
     series.push_back(by_layer("bound", c.bound.error, 1));
-    if (std::isfinite(c.cvg.front())) series.push_back(by_layer("Cvg(k)", c.cvg, 2));
-    figure.caption =
-        c.verdict == Verdict::none
-            ? "No guarantee: an assumption of the bounds fails, and the measured "
-              "error may pass them."
-            : "The bound uses the thresholds of the model; Cvg(k) those of eq. to7, and "
-              "supposes noise 0.";
+    const bool has_cvg = std::isfinite(c.cvg.front());
+    if (has_cvg) series.push_back(by_layer("Cvg(k)", c.cvg, 2));
+    if (c.attack) series.push_back(by_layer("found by the search", c.attack->error, 3));
+    if (c.verdict == Verdict::none)
+        figure.caption =
+            "No guarantee: an assumption of the bounds fails, and the measured error may pass "
+            "them.";
+    else
+        figure.caption =
+            fmt::format("The bound uses the thresholds of the model{}.",
+                        has_cvg ? "; Cvg(k) those of eq. to7, and supposes noise 0" : "");
     return figure;
 }
 
@@ -162,12 +166,11 @@ std::string certificate_report(const CertificateReport& report) {
         fmt::format("{} update", to_string(c.spec.update)),
         fmt::format("δ = {}", rounded(c.spec.delta)),
         c.gram ? "Gram form" : "sensing-matrix form"};
-    Page page("pibinn certificate", title_of(c), facts);
-    page.paragraph(c.statement());
-    page.key_figures(key_figures_of(c));
+    Page page("pibinn certificate", title_of(c), facts, c.statement());
     page.section("In plain words");
     for (const Answer& a : answers(c))
         if (a.figure.empty()) page.paragraph(a.question + ": " + a.answer + ".");
+    page.key_figures(key_figures_of(c));
     page.section("Layer by layer");
     std::vector<Figure> figures{error_figure(c), threshold_figure(c), spectral_figure(c)};
     if (c.response) figures.push_back(response_figure(c));

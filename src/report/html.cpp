@@ -70,10 +70,12 @@ std::string escape_html(std::string_view text) {
     return result;
 }
 
-Page::Page(std::string_view kind, std::string_view title, std::span<const std::string> facts)
+Page::Page(std::string_view kind, std::string_view title, std::span<const std::string> facts,
+           std::string_view lead)
     : title_(title) {
     body_ = "<header>\n" + element("p", "kind", kind);
-    body_ += fmt::format("\n<h1>{}</h1>\n<ul class=\"facts\">", escape_html(title));
+    body_ += fmt::format("\n<h1>{}</h1>\n{}<ul class=\"facts\">", escape_html(title),
+                         element("p", "lead", lead));
     for (const std::string& fact : facts) body_ += fmt::format("<li>{}</li>", escape_html(fact));
     body_ += "</ul>\n</header>\n";
 }

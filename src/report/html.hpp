@@ -33,8 +33,10 @@ struct Figure {
 /// plain and escaped here.
 class Page {
 public:
-    /// `kind` is a word or two above the title; `facts` stand below it.
-    Page(std::string_view kind, std::string_view title, std::span<const std::string> facts);
+    /// `kind` is a word or two above the title; below it stand `lead`, the sentence that the page
+    /// is there for, and `facts`.
+    Page(std::string_view kind, std::string_view title, std::span<const std::string> facts,
+         std::string_view lead = {});
 
     /// What follows belongs under this heading, until the next one.
     void section(std::string_view heading, std::string_view note = {});

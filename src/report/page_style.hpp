@@ -31,6 +31,7 @@ p { margin: 0 0 10px; }
   text-transform: uppercase; margin: 0 0 4px;
 }
 header + p { margin: 14px 0 0; color: var(--soft); }
+.lead { font-size: 19px; line-height: 1.4; margin: 0 0 14px; }
 .wide + p, .figures + p { margin-top: 12px; }
 h1, p, li { overflow-wrap: anywhere; }
 .note { color: var(--soft); font-size: 14px; }

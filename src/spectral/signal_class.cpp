@@ -48,13 +48,17 @@ void require_class(const SignalClass& signals, const Structure& structure) {
                    "give one of SignalClass::supports and SignalClass::size");
     for (const auto& support : signals.supports) require_support(support, structure);
     if (signals.size == 0) return;
-    std::size_t most = structure.parts().front().cols;
-    for (const Block& b : structure.parts()) most = std::min({most, b.cols, b.rows});
-    if (signals.size > most)
+    if (const std::size_t most = largest_size(structure); signals.size > most)
         fail_usage(fmt::format("SignalClass::size {} is more than the {} entries that a block's "
                                "measurements can tell apart",
                                signals.size, most),
                    fmt::format("give at most {}", most));
+}
+
+std::size_t largest_size(const Structure& structure) {
+    std::size_t most = structure.parts().front().cols;
+    for (const Block& b : structure.parts()) most = std::min({most, b.cols, b.rows});
+    return most;
 }
 
 std::string in_words(const SignalClass& signals) {

@@ -42,6 +42,8 @@ constexpr std::array kKeys{
     FieldKey{"NetworkSpec::neighbours", "model.neighbours"},
     FieldKey{"NetworkSpec::grid", "problem.patch"},
     FieldKey{"NetworkSpec::polish", "model.polish"},
+    FieldKey{"NetworkSpec::update.onsager = false", "model.onsager = false"},
+    FieldKey{"NetworkSpec::update.residual_threshold = false", "model.threshold = \"fixed\""},
     FieldKey{"NetworkSpec::update.step", "model.step"},
     FieldKey{"NetworkSpec::update = Update::plain()", "model.update = \"plain\""},
     FieldKey{"OmpOptions::noise_std", "--noise-std"},

@@ -5,14 +5,12 @@
 
 #include "core/numbers.hpp"
 #include "core/table.hpp"
-#include "pibinn/calibration.hpp"
+#include "theory/calibration_tables.hpp"
 #include "theory/wrapped_text.hpp"
 
 namespace pibinn {
 
 namespace {
-
-std::string percent(double share) { return fmt::format("{:.6g} %", 100 * share); }
 
 /// An error beside the signal it belongs to.
 std::string relative_words(double ratio) {
@@ -34,10 +32,19 @@ std::string rank_cell(const Calibration& c, const std::optional<QuantileLimit>& 
     return limit ? fmt::format("{} of {}", grouped(limit->rank), grouped(c.signals)) : "-";
 }
 
+std::string measured_by(const CalibrationSource& s) {
+    if (!s.measurements.empty()) return "as given in " + s.measurements;
+    return s.noise.empty() ? "as given" : "made by the model's operator, " + s.noise;
+}
+
+}  // namespace
+
+std::string coverage_text(double share) { return fmt::format("{:.6g} %", 100 * share); }
+
 Table limits_table(const Calibration& c) {
     Table table = Table::of({"of all signals", "error at most", "of the signal", "rank"});
     for (const Calibration::Coverage& row : c.coverages)
-        table.add({percent(row.share), error_cell(row.error), relative_cell(row.relative),
+        table.add({coverage_text(row.share), error_cell(row.error), relative_cell(row.relative),
                    rank_cell(c, row.error)});
     table.add({"the median seen", fmt::format("{:.4g}", c.median_error),
                decibels(c.median_relative), ""});
@@ -46,24 +53,37 @@ Table limits_table(const Calibration& c) {
     return table;
 }
 
-std::string measured_by(const CalibrationSource& s) {
-    if (!s.measurements.empty()) return "as given in " + s.measurements;
-    return s.noise.empty() ? "as given" : "made by the model's operator, " + s.noise;
+std::vector<std::string> calibration_notes(const Calibration& c) {
+    std::vector<std::string> notes;
+    if (c.zero_signals > 0)
+        notes.push_back(fmt::format(
+            "{} of the signals are zero. They have no error relative to "
+            "themselves, and are left out there{}.",
+            grouped(c.zero_signals), c.main().relative ? "" : ": too few are not zero"));
+    notes.push_back(
+        fmt::format("Each number holds with probability {} by itself, two of them together with "
+                    "{:.6g}.",
+                    c.asked.confidence, std::max(0.0, 1 - 2 * (1 - c.asked.confidence))));
+    return notes;
 }
 
-}  // namespace
+std::string calibration_origin(const Calibration& c) {
+    return fmt::format("Signals: {}. Measurements: {}. Errors: the length of xhat - x{}.",
+                       c.source.signals.empty() ? "as given" : c.source.signals,
+                       measured_by(c.source), c.unit.empty() ? "" : ", " + c.unit);
+}
 
 std::string Calibration::statement() const {
     const Coverage& row = main();
     std::string text = fmt::format(
         "With probability {} over the choice of these {} signals, at least {} of signals drawn "
         "like them are recovered with an error of at most {:.4g}.",
-        asked.confidence, grouped(signals), percent(row.share), row.error->value);
+        asked.confidence, grouped(signals), coverage_text(row.share), row.error->value);
     if (row.relative)
-        text +=
-            fmt::format(" With the same probability, at least {}{} have an error of at most {}.",
-                        percent(row.share), zero_signals > 0 ? " of those that are not zero" : "",
-                        relative_words(row.relative->value));
+        text += fmt::format(
+            " With the same probability, at least {}{} have an error of at most {}.",
+            coverage_text(row.share), zero_signals > 0 ? " of those that are not zero" : "",
+            relative_words(row.relative->value));
     return text;
 }
 
@@ -76,21 +96,10 @@ std::vector<std::string> Calibration::assumptions() const {
 
 std::string Calibration::text() const {
     std::string out = wrapped(statement()) + "\n" + table_text(limits_table(*this)) + "\n";
-    if (zero_signals > 0)
-        out += wrapped(
-            fmt::format("{} of the signals are zero. They have no error relative to "
-                        "themselves, and are left out there{}.",
-                        grouped(zero_signals), main().relative ? "" : ": too few are not zero"));
-    out += wrapped(fmt::format(
-        "Each number holds with probability {} by itself, two of them together with {:.6g}.",
-        asked.confidence, std::max(0.0, 1 - 2 * (1 - asked.confidence))));
+    for (const std::string& note : calibration_notes(*this)) out += wrapped(note);
     out += "\nThis rests on four assumptions:\n";
     for (const std::string& assumption : assumptions()) out += "- " + wrapped(assumption, 2);
-    out += "\n" +
-           wrapped(fmt::format("Signals: {}. Measurements: {}. Errors: the length of xhat - x{}.",
-                               source.signals.empty() ? "as given" : source.signals,
-                               measured_by(source), unit.empty() ? "" : ", " + unit));
-    return out;
+    return out + "\n" + wrapped(calibration_origin(*this));
 }
 
 }  // namespace pibinn

@@ -61,7 +61,7 @@ Answer largest_proven(const Certificate& c) {
     std::string text = fmt::format("{:.4g}, which is {} of the longest signal, {:.4g}", bound,
                                    share(bound / B), B);
     if (!(bound < B)) text += "; the answer 0 promises as much";
-    return {question, text, decibels(bound / B)};
+    return {question, text, certificate_number(bound)};
 }
 
 std::string measured_on(const Certificate& c) {
@@ -80,7 +80,7 @@ Answer largest_measured(const Certificate& c) {
     return {"Largest error measured",
             fmt::format("{:.4g}; relative to its own signal at most {}, of {}", last.error,
                         share(last.relative_error), measured_on(c)),
-            decibels(last.relative_error)};
+            certificate_number(last.error)};
 }
 
 Answer typical_measured(const Certificate& c) {
@@ -89,7 +89,7 @@ Answer typical_measured(const Certificate& c) {
     return {"Typical error measured",
             fmt::format("{:.4g}; relative to its own signal {}; both are medians",
                         last.median_error, share(last.median_relative_error)),
-            decibels(last.median_relative_error)};
+            certificate_number(last.median_error)};
 }
 
 Answer largest_found(const Certificate& c) {
@@ -99,7 +99,7 @@ Answer largest_found(const Certificate& c) {
                         a.error.back(), grouped(a.starts), grouped(a.signals),
                         a.leaked ? "it switched on entries that are zero in the signal"
                                  : "it switched on no entry that is zero in the signal"),
-            decibels(a.error.back() / c.terms.B)};
+            certificate_number(a.error.back())};
 }
 
 std::string source_text(const Certificate& c) {

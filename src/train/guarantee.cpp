@@ -36,6 +36,11 @@ Shrink firm(std::size_t pieces) {
     return shrink;
 }
 
+/// What a proof seldom allows for: thresholds or an Onsager term that follow the residual.
+bool follows_residual(const NetworkSpec& spec) {
+    return spec.update.residual_threshold || spec.update.onsager;
+}
+
 void require_provable(const NetworkSpec& spec, const Structure& structure) {
     if (spec.architecture == Architecture::unrolled && structure.kind() != StructureKind::mask &&
         is_certifiable(spec))
@@ -67,7 +72,8 @@ Guarantee::Guarantee(const SignalClass& signals, const Operator& op, const Netwo
         return;
     }
     SignalClass least = signals;
-    least.size = std::max<std::size_t>(1, signals.size);
+    // More than that is refused once the largest size that works is known.
+    least.size = std::clamp<std::size_t>(signals.size, 1, largest_size(op.structure()));
     proof_.emplace(least, op.structure());
     for (std::size_t b = 0; b < base_.size(); ++b)
         for (Index j = 0; j < base_[b].A.cols(); ++j) disturbers_[b].push_back(j);
@@ -127,6 +133,7 @@ double Guarantee::construct(ParameterStore& latent) {
         reaches = {0.75, 0.85, 0.95, 1.0};
     units_.clear();
     for (const double reach : reaches) units_.push_back(unit_networks(reach));
+    require_size();
 
     SignalClass signals = proof_->signals();
     signals.norm = asked_.norm;
@@ -147,26 +154,51 @@ double Guarantee::construct(ParameterStore& latent) {
     return best.bound * proof_->signals().norm;
 }
 
+std::size_t Guarantee::largest_that_works(std::size_t most) const {
+    SignalClass signals = asked_;
+    std::size_t works = 0;
+    // From below: no larger size has a lower bound, and few work.
+    for (signals.size = 1; signals.size <= most && best_for(signals).bound < 1; ++signals.size)
+        works = signals.size;
+    return works;
+}
+
+std::string Guarantee::size_hint(std::size_t most) const {
+    const std::size_t works = largest_that_works(most);
+    return works > 0 ? fmt::format("the largest SignalClass::size that works here is {}", works)
+                     : "give SignalClass::supports, use weights = \"float\", an operator of lower "
+                       "coherence, or less noise";
+}
+
+void Guarantee::require_size() const {
+    const std::size_t most = largest_size(op_.structure());
+    if (asked_.size <= most) return;
+    try {
+        require_class(asked_, op_.structure());
+    } catch (const Error& error) {
+        fail_usage(error.message(), follows_residual(spec_) ? error.hint() : size_hint(most));
+    }
+}
+
 void Guarantee::refuse(double bound) const {
-    const std::string noise =
-        asked_.noise > 0 ? fmt::format(" and noise {:.4g}", asked_.noise) : "";
-    if (!asked_.supports.empty())
-        fail_usage(
-            fmt::format("nothing can be guaranteed on these supports with weights '{}'{}: the "
-                        "least bound is {:.3g} of the longest signal",
-                        to_string(spec_.weights), noise, bound),
-            "name fewer entries, use weights = \"float\", or lower the noise");
-    SignalClass smaller = asked_;
-    for (smaller.size = std::max<std::size_t>(1, asked_.size) - 1; smaller.size > 0; --smaller.size)
-        if (best_for(smaller).bound < 1) break;
-    fail_usage(
-        fmt::format("nothing can be guaranteed for all supports of {} entries with weights "
-                    "'{}'{}: the least bound is {:.3g} of the longest signal",
-                    std::max<std::size_t>(1, asked_.size), to_string(spec_.weights), noise, bound),
-        smaller.size > 0
-            ? fmt::format("the largest SignalClass::size that works here is {}", smaller.size)
-            : "give SignalClass::supports, use weights = \"float\", an operator of lower "
-              "coherence, or less noise");
+    const std::size_t size = std::max<std::size_t>(1, asked_.size);
+    const bool all = asked_.supports.empty();
+    const std::string what = fmt::format(
+        "nothing can be guaranteed {} with weights '{}'{}",
+        all ? fmt::format("for all supports of {} entr{}", size, size == 1 ? "y" : "ies")
+            : "on these supports",
+        to_string(spec_.weights),
+        asked_.noise > 0 ? fmt::format(" and noise {:.4g}", asked_.noise) : "");
+    if (follows_residual(spec_))
+        fail_usage(what +
+                       ": the accelerated update's thresholds or its Onsager term follow the "
+                       "residual, and no weights found keep the support then",
+                   "set NetworkSpec::update.residual_threshold = false and "
+                   "NetworkSpec::update.onsager = false, or NetworkSpec::update = "
+                   "Update::plain()");
+    fail_usage(fmt::format("{}: the least bound is {:.3g} of the longest signal", what, bound),
+               all ? size_hint(size - 1)
+                   : "name fewer entries, use weights = \"float\", or lower the noise");
 }
 
 void Guarantee::store(const std::vector<BlockNetwork>& networks, ParameterStore& latent) const {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "model/parameters.hpp"
 #include "pibinn/network_spec.hpp"
@@ -50,6 +51,11 @@ private:
     Candidate best_for(const SignalClass& signals) const;
     std::vector<BlockNetwork> unit_networks(double reach) const;
     void store(const std::vector<BlockNetwork>& networks, ParameterStore& latent) const;
+    /// Of the sizes up to `most`; 0 for none.
+    std::size_t largest_that_works(std::size_t most) const;
+    std::string size_hint(std::size_t most) const;
+    /// Refuses a size beyond what any measurements can tell apart.
+    void require_size() const;
     [[noreturn]] void refuse(double bound) const;
 
     SignalClass asked_;

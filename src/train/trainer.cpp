@@ -94,6 +94,7 @@ Trainer::Trainer(const Problem& problem, const NetworkSpec& spec, const Recipe& 
                 std::make_shared<Guarantee>(recipe_.guarantee, problem_.op, spec_, seed_, pool_);
     state_.seconds.assign(recipe_.stages.size(), 0.0);
     initialise();
+    require_guarantee();
     begin_stage();
 }
 

@@ -76,6 +76,8 @@ private:
     void project(const Stage& stage, double rate);
     /// Scales weights, and flips signs where that is not enough, until the stage's alpha is kept.
     void certify(const Stage& stage);
+    /// Refuses what a later stage could not prove, before any other is trained.
+    void require_guarantee();
     /// Starts a stage with the network of the least bound.
     void begin_guarantee();
     /// The same for a stage that goes on.

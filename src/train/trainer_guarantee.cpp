@@ -37,6 +37,12 @@ double Trainer::train_error_db(const Stage& stage) {
     return error > 0 ? std::max(10 * std::log10(error / energy), kExactDb) : kExactDb;
 }
 
+void Trainer::require_guarantee() {
+    if (!guarantee_ || recipe_.stages.front().guarantee) return;
+    ParameterStore unused = latent_.download();
+    guarantee_->construct(unused);
+}
+
 void Trainer::begin_guarantee() {
     const Stage& stage = recipe_.stages[state_.stage];
     const ParameterStore before = latent_.download();
@@ -74,12 +80,6 @@ const SignalClass* Trainer::guaranteed_class() const {
 
 void Trainer::resume_guarantee() {
     if (!guarantee_) return;
-    std::size_t first = 0;
-    while (!recipe_.stages[first].guarantee) ++first;
-    if (first > 0 && state_.stage >= first) {
-        ParameterStore unused = latent_.download();
-        guarantee_->construct(unused);  // chooses the class, as the first stage does by itself
-    }
     if (done() || !recipe_.stages[state_.stage].guarantee) return;
     const Stage& stage = recipe_.stages[state_.stage];
     const ParameterStore now = latent_.download();

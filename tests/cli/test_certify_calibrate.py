@@ -123,9 +123,12 @@ def test_a_folder_and_the_model_keep_it(folder):
     before = json.loads(succeed("inspect", model, "--json", "-"))
     assert before["calibration"] is None
     result = calibrate(folder, "--attach", "--out", "out")
-    assert tree(folder / "out") == ["calibration.json", "calibration.txt"]
+    assert tree(folder / "out") == ["calibration.html", "calibration.json", "calibration.txt"]
     assert json.loads((folder / "out/calibration.json").read_text()) == result
     assert (folder / "out/calibration.txt").read_text().startswith("With probability 0.999")
+    page = (folder / "out/calibration.html").read_text()
+    assert f'<p class="lead">{result["statement"]}</p>' in page
+    assert "pibinn certify run/model.safetensors --calibrate data/x_test.npy --attach" in page
     assert f"calibration: {result['statement']}" in succeed("inspect", model)
     assert json.loads(succeed("inspect", model, "--json", "-"))["calibration"] == {
         "matches": True, "statement": result["statement"]}

@@ -59,12 +59,18 @@ def pages(tmp_path_factory):
             folder / "compare")
     succeed("field", "--quick", "--out", folder / "field")
     succeed("reproduce", "table1", "delta-hard", "overlap", "--quick", "--out", folder / "reproduce")
-    made = {kind: folder / kind / ("field.html" if kind == "field" else "report.html")
-            for kind in ("train", "compare", "field", "reproduce")}
+    model = folder / "train" / "model.safetensors"
+    succeed("certify", model, "--support", "1,5", "--attack", "3", "--out", folder / "certify")
+    succeed("sample", *TINY, *sets("problem.test=700"), "--out", folder / "data")
+    succeed("certify", model, "--calibrate", folder / "data" / "x_test.npy", "--out",
+            folder / "calibrate")
+    names = {"field": "field.html", "certify": "certificate.html", "calibrate": "calibration.html"}
+    made = {kind: folder / kind / names.get(kind, "report.html")
+            for kind in ("train", "compare", "field", "reproduce", "certify", "calibrate")}
     return made | {"published": ROOT / "docs" / "results" / "paper" / "report.html"}
 
 
-@pytest.mark.parametrize("kind", ["train", "compare", "field", "reproduce", "published"])
+@pytest.mark.parametrize("kind", ["train", "compare", "field", "reproduce", "certify", "published"])
 @pytest.mark.parametrize("width", [390, 820, 1200])
 def test_a_page_fits_its_screen_and_can_be_read(kind, width, pages, tmp_path):
     said = look(pages[kind], width, tmp_path)
@@ -74,3 +80,10 @@ def test_a_page_fits_its_screen_and_can_be_read(kind, width, pages, tmp_path):
     assert said["pictures"] == said["figures"] > 0
     if width == 390:
         assert said["wider"] > 0  # otherwise no table was wide enough to test that it scrolls by itself
+
+
+@pytest.mark.parametrize("width", [390, 1200])
+def test_a_calibration_fits_its_screen(width, pages, tmp_path):
+    said = look(pages["calibrate"], width, tmp_path)
+    assert said["page"] <= said["screen"] <= width
+    assert said["headings"] == 0 and said["figures"] == 0

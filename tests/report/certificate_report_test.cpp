@@ -64,6 +64,9 @@ TEST(CertificateReport, ErrorsAreDrawnOnALogAxisAndCvgWhereThereIsOne) {
     EXPECT_EQ(without.series[1].y, c.bound.error);
     c.cvg = {4, 3, 2};
     EXPECT_EQ(error_figure(c).plot.series.at(2).y, c.cvg);
+    c.attack = Attack{};
+    c.attack->error = {2.75, 0.5, 0.25};
+    EXPECT_EQ(error_figure(c).plot.series.at(3).y, c.attack->error);
 }
 
 TEST(CertificateReport, TheLineAtOneIsInThePicture) {
@@ -110,6 +113,41 @@ TEST(CertificateReport, PageAndTextShowTheSameTables) {
                 EXPECT_TRUE(contains(page, ">" + escape_html(cell) + "</td>")) << cell;
                 EXPECT_TRUE(contains(text, cell)) << cell;
             }
+}
+
+TEST(CertificateReport, TheSentenceIsFirstThenWhatIsAssumedThenTheNumbers) {
+    for (const Verdict verdict : {Verdict::guaranteed, Verdict::on_data, Verdict::none}) {
+        CertificateReport report;
+        report.certificate = three_layers(Activation::hard);
+        report.certificate.verdict = verdict;
+        const std::string page = certificate_report(report);
+        // Nothing but the title stands before it.
+        const std::string lead =
+            "</h1>\n<p class=\"lead\">" + escape_html(report.certificate.statement()) + "</p>";
+        const std::size_t sentence = page.find(lead);
+        ASSERT_NE(sentence, std::string::npos);
+        const std::size_t assumed =
+            page.find(verdict == Verdict::guaranteed ? "<p>For which signals: " : "<p>Asked for: ");
+        ASSERT_NE(assumed, std::string::npos);
+        EXPECT_LT(sentence, assumed);
+        EXPECT_LT(assumed, page.find("class=\"card\""));
+    }
+}
+
+// A reader compares them: the error of 0.004 is no larger than the bound of 1 above it.
+TEST(CertificateReport, ErrorsOfTheCardsHaveOneUnit) {
+    CertificateReport report;
+    report.certificate = three_layers(Activation::hard);
+    report.certificate.verdict = Verdict::guaranteed;
+    const std::string page = certificate_report(report);
+    const auto card = [&](const std::string& label, const std::string& value) {
+        return contains(page, ">" + label + "</div><div class=\"value\">" + value + " ");
+    };
+    EXPECT_TRUE(card("Largest error proven", "1"));
+    EXPECT_TRUE(card("Largest error measured", "0.004"));
+    // What stands below a number is no rest of a sentence.
+    EXPECT_TRUE(contains(page, "<div class=\"note\">which is "));
+    EXPECT_TRUE(contains(page, "<div class=\"note\">relative to its own signal "));
 }
 
 TEST(CertificateReport, PlainWordsComeBeforeThePapersNotation) {

@@ -261,7 +261,8 @@ TEST(Guarantee, RefusesWhatCannotBeHeld) {
     refused({.supports = {{1, 1}}}, "named twice");
     refused({.supports = {{1, 50}}}, "not below n = 50");
     refused({.supports = {{1}}, .size = 2}, "both supports and a size");
-    refused({.size = 41}, "at most 40");
+    refused({.size = 41}, "more than the 40 entries");
+    refused({.size = 41}, "the largest SignalClass::size that works here is", WeightKind::real);
     refused({.size = 9}, "the largest SignalClass::size that works here is", WeightKind::real);
     refused({.size = 1, .norm = -1}, "norm -1");
     refused({.size = 1, .noise = -0.5}, "noise -0.5");
