@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arrays import Array, whole
+from ._arguments import path_of, shown, whole
+from ._arrays import Array
 from ._errors import UsageError
 from .operator import Operator
 
@@ -39,16 +40,16 @@ class Dataset:
 
 
 def _setting(key: str, value: Any) -> str:
-    if isinstance(value, os.PathLike):
-        value = os.fspath(value)
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, (tuple, np.ndarray)):
-        value = np.asarray(value).tolist()
     try:
+        if isinstance(value, os.PathLike):
+            value = os.fspath(value)
+        if isinstance(value, np.generic):
+            value = value.item()
+        if isinstance(value, (tuple, np.ndarray)):
+            value = np.asarray(value).tolist()
         return f"{key}={json.dumps(value)}"
-    except TypeError as error:
-        raise UsageError(f"{key.split('.')[-1]} is {value!r}",
+    except Exception as error:
+        raise UsageError(f"{key.split('.')[-1]} is {shown(value)}",
                          "give a number, a word or a list") from error
 
 
@@ -126,7 +127,7 @@ def images(path: str | os.PathLike[str], *, seed: int = 1, **keys: Any) -> Datas
     Keywords: ``patch``, ``patches``, ``ratio``, ``operator``, ``noise_std``, ``normalize``,
     ``basis`` and others.
     """
-    return load("images", seed=seed, path=os.fspath(path), **keys)
+    return load("images", seed=seed, path=path_of(path), **keys)
 
 
 def recordings(path: str | os.PathLike[str] | None = None, *, seed: int = 1,
@@ -136,5 +137,5 @@ def recordings(path: str | os.PathLike[str] | None = None, *, seed: int = 1,
     Keywords: ``x``, ``ids``, ``artefact``, ``ratio``, ``operator``, ``basis``, ``snr_db`` and
     others.
     """
-    where = None if path is None else os.fspath(path)
+    where = None if path is None else path_of(path)
     return load("signals", seed=seed, path=where, **keys)
