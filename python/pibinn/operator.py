@@ -111,7 +111,14 @@ class Operator:
 
     @classmethod
     def repeated(cls, block: Any, times: int) -> Operator:
-        """The same block ``times`` times on the diagonal; its weights are shared."""
+        """The same block ``times`` times on the diagonal; its weights are shared.
+
+        Examples
+        --------
+        >>> import numpy as np, pibinn
+        >>> pibinn.Operator.repeated(np.eye(2, 3), 4)
+        Operator(8 x 12, repeated, 6 links)
+        """
         array = _block(block, "the block")
         times = whole(times, "times", 1)
         if array.dtype.kind == "c":
@@ -121,7 +128,14 @@ class Operator:
 
     @classmethod
     def blocks(cls, blocks: Sequence[Any]) -> Operator:
-        """Different blocks on the diagonal, each real."""
+        """Different blocks on the diagonal, each real.
+
+        Examples
+        --------
+        >>> import numpy as np, pibinn
+        >>> pibinn.Operator.blocks([np.ones((2, 3)), np.ones((1, 4))])
+        Operator(3 x 7, blocks, 10 links)
+        """
         arrays = [_block(block, f"block {i}") for i, block in enumerate(items(blocks, "blocks"))]
         if not arrays:
             raise UsageError("no blocks are given", "give at least one")
@@ -139,6 +153,12 @@ class Operator:
 
         ``"gaussian"``, ``"gaussian-unit"``, ``"rademacher"``, ``"bernoulli"``, or rows of a
         transform: ``"hadamard"``, ``"dct"``, ``"fourier"``.
+
+        Examples
+        --------
+        >>> import pibinn
+        >>> pibinn.Operator.random(20, 40, "rademacher").is_sign
+        True
         """
         m, n, repeat = whole(m, "m", 1), whole(n, "n", 1), whole(repeat, "repeat", 1)
         structure = (_core.Structure.dense(m, n) if repeat == 1
@@ -153,6 +173,12 @@ class Operator:
         Rows have norm 1 times ``scale``; those of ``"hadamard"`` have entries +-1 times ``scale``.
         ``flipped`` names the columns that change their sign. ``"dft"`` gives complex rows of the
         discrete Fourier transform. A model file stores the rows, not the matrix.
+
+        Examples
+        --------
+        >>> import pibinn
+        >>> pibinn.Operator.formula("dct", 100, rows=[0, 3, 7]).formula_kind
+        'dct'
         """
         n = whole(n, "n", 1)
         wanted = places(rows, "rows")
@@ -174,7 +200,14 @@ class Operator:
     @classmethod
     def convolution(cls, taps: Sequence[float], n: int, m: int | None = None,
                     first: int = 0) -> Operator:
-        """A(i, j) = taps[i - j - first]: the convolution of n entries, cut to m."""
+        """A(i, j) = taps[i - j - first]: the convolution of n entries, cut to m.
+
+        Examples
+        --------
+        >>> import numpy as np, pibinn
+        >>> pibinn.Operator.convolution([1, 2, 1], 4) @ np.array([0, 1, 0, 0])
+        array([0., 1., 2., 1., 0., 0.], dtype=float32)
+        """
         values = as_array(taps, "taps")
         if values.ndim != 1 or values.size == 0 or values.dtype.kind == "c":
             raise UsageError(f"taps have shape {values.shape}", "give a list of real numbers")

@@ -137,6 +137,15 @@ def amp(operator: Any, measurements: Any, *, alpha: float = 1.4, density: float 
 
     With ``density`` (and ``variance`` of the entries that are not zero) it knows the law of the
     signals; otherwise it shrinks by soft thresholds of ``alpha`` times the noise.
+
+    Examples
+    --------
+    >>> import numpy as np, pibinn
+    >>> A = pibinn.Operator.random(30, 60, "rademacher")
+    >>> x = np.zeros(60); x[[3, 40]] = 1, -2
+    >>> found, info = pibinn.solvers.amp(A, A @ x, density=0.05, return_info=True)
+    >>> np.flatnonzero(np.abs(found) > 0.5).tolist(), info["signals"]
+    ([3, 40], 1)
     """
     given = _Rows(operator, measurements)
     shrink = "soft" if density is None else "bernoulli-gaussian"

@@ -76,6 +76,19 @@ def compare(configuration: Any = None, *, folder: Path, weights: str | Iterable[
 
     ``configuration`` is a TOML file, or a dict of sections. ``folder`` gets a run of each network,
     ``compare.csv`` and ``report.html``.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, pibinn
+    >>> folder = pathlib.Path(tempfile.mkdtemp()) / "comparison"
+    >>> found = pibinn.compare({"problem": {"m": 10, "n": 20, "train": 100, "test": 50},
+    ...                         "model": {"layers": 2}, "train": {"recipe": "paper"}},
+    ...                        weights=["one-bit", "ternary"], structures="dense",
+    ...                        architectures="unrolled", folder=folder)
+    >>> [row["scheme"] for row in found.rows], found.models[0]
+    (['one-bit', 'ternary'], Model(10 -> 20, 2 layers, one-bit, soft, dense))
+    >>> (folder / "report.html").exists()
+    True
     """
     file, settings = _configuration(configuration)
     with ProgressBar(verbose) as bar:
@@ -90,7 +103,19 @@ def compare(configuration: Any = None, *, folder: Path, weights: str | Iterable[
 def train(configuration: Any = None, *, folder: Path, seed: int | None = None,
           resume: bool = False, device: str = "cpu", n_jobs: int | None = None,
           verbose: int | bool | Listener = 0) -> tuple[list[Model], dict[str, Any]]:
-    """Trains every seed of a configuration, as ``pibinn train``: models, and the summary."""
+    """Trains every seed of a configuration, as ``pibinn train``: models, and the summary.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, pibinn
+    >>> models, summary = pibinn.train({"problem": {"m": 10, "n": 20, "train": 100, "test": 50},
+    ...                                 "model": {"layers": 2}, "train": {"recipe": "paper"}},
+    ...                                folder=pathlib.Path(tempfile.mkdtemp()) / "run")
+    >>> models
+    [Model(10 -> 20, 2 layers, one-bit, soft, dense)]
+    >>> summary["test_nmse_db"] < 0
+    True
+    """
     file, settings = _configuration(configuration)
     with ProgressBar(verbose) as bar:
         found = _core.train_configuration(file, settings, _seed(seed), path_of(folder, "folder"),
@@ -109,6 +134,14 @@ def reproduce(*ids: str, folder: Path, seeds: int = 0, quick: bool = False,
     Without ``ids`` all of them; ``quick`` takes a minute. The folder gets ``report.html`` and a
     table per experiment; what is there is not trained again. Returns what ``reproduction.json``
     holds.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, pibinn
+    >>> folder = pathlib.Path(tempfile.mkdtemp()) / "bits"
+    >>> found = pibinn.reproduce("bits", folder=folder, quick=True)
+    >>> (folder / "report.html").exists()
+    True
     """
     with ProgressBar(verbose) as bar:
         found = _core.reproduce([word(one, "an id") for one in ids], whole(seeds, "seeds"),
@@ -121,5 +154,12 @@ def reproduce(*ids: str, folder: Path, seeds: int = 0, quick: bool = False,
 
 
 def default_configuration() -> str:
-    """Every key of a configuration with its default and meaning, as TOML."""
+    """Every key of a configuration with its default and meaning, as TOML.
+
+    Examples
+    --------
+    >>> import pibinn, tomllib
+    >>> tomllib.loads(pibinn.default_configuration())["model"]["layers"]
+    20
+    """
     return _core.default_configuration()
