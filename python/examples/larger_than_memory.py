@@ -7,7 +7,6 @@ Usage: python larger_than_memory.py FOLDER [--rows N] [--block N] [--workers N] 
 """
 
 import argparse
-import resource
 from pathlib import Path
 
 import dask.array as da
@@ -32,9 +31,14 @@ class RowsOfFile:
         np.load(self._path, mmap_mode="r+")[place] = values
 
 
+def new_file(path, rows, columns):
+    np.lib.format.open_memmap(path, "w+", np.float32, (rows, columns))
+    return RowsOfFile(path)
+
+
 def make_file(path, operator, rows, block):
     """Sparse signals, measured: nothing but blocks is in memory here either."""
-    y = np.lib.format.open_memmap(path, "w+", np.float32, (rows, operator.shape[0]))
+    y = new_file(path, rows, operator.shape[0])
     rng = np.random.default_rng(1)
     for begin in range(0, rows, block):
         count = min(block, rows - begin)
@@ -42,10 +46,13 @@ def make_file(path, operator, rows, block):
         places = rng.integers(operator.shape[1], size=(count, 3))
         x[np.arange(count)[:, None], places] = rng.standard_normal((count, 3), dtype=np.float32)
         y[begin:begin + count] = operator.apply(x)
+    return y
 
 
-def peak_megabytes():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+def peak_mebibytes():
+    """Of this process; ru_maxrss would count the process that started it."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.split("VmHWM:")[1].split()[0]) / 1024
 
 
 def main():
@@ -62,14 +69,14 @@ def main():
     net = pibinn.UnrolledRecovery(operator, n_layers=8, max_epochs=5, n_jobs=1)
     net.fit_prior(density=0.05, snr_db=20, train=1000, test=100)
     net.save(words.folder / "model.safetensors")
-    make_file(words.folder / "y.npy", operator, words.rows, words.block)
-    np.lib.format.open_memmap(words.folder / "x.npy", "w+", np.float32, (words.rows, 100))
+    file = make_file(words.folder / "y.npy", operator, words.rows, words.block)
+    found = new_file(words.folder / "x.npy", words.rows, operator.shape[1])
 
     with LocalCluster(n_workers=words.workers, threads_per_worker=1, memory_limit=words.memory,
                       dashboard_address=None) as cluster, Client(cluster) as client:
-        y = da.from_array(RowsOfFile(words.folder / "y.npy"), chunks=(words.block, -1))
-        da.store(net.predict(y), RowsOfFile(words.folder / "x.npy"), lock=False)
-        peaks = client.run(peak_megabytes).values()
+        y = da.from_array(file, chunks=(words.block, -1))
+        da.store(net.predict(y), found, lock=False)
+        peaks = client.run(peak_mebibytes).values()
     print(f"{words.rows} signals in {words.folder / 'x.npy'}")
     print(f"y.npy has {y.nbytes / 2**20:.0f} MiB; workers took {max(peaks):.0f} MiB at most")
 
