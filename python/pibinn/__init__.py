@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 __all__ = [
     "Calibration", "Certificate", "Comparison", "Error", "FailedError", "FileError", "InputError",
     "InternalError", "Model", "Operator", "OutOfMemoryError", "TrainingWarning",
-    "UnrolledRecovery", "UsageError", "__version__", "compare", "datasets", "default_configuration", "find_structure",
-    "packed_kernels", "plots", "reproduce", "solvers", "train",
+    "UnrolledRecovery", "UsageError", "__version__", "compare", "datasets",
+    "default_configuration", "find_structure", "packed_kernels", "plots", "reproduce", "solvers",
+    "train",
 ]
 
 # scikit-learn takes a second to import, and the model alone does not need it.

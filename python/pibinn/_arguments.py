@@ -1,4 +1,4 @@
-"""Arguments that are no arrays: numbers, words, lists, paths. What does not fit is an error by name.
+"""Arguments that are no arrays: numbers, words, lists, paths.
 
 Whatever Python raises while it converts a value ends as an error of pibinn, with a hint.
 """
@@ -24,6 +24,13 @@ def whole(value: Any, name: str, least: int = 0, below: int = 2**63) -> int:
     if value >= below:
         raise UsageError(f"{name} is {shown(value)}", f"give a whole number below {below}")
     return int(value)
+
+
+def truth_of(value: Any, name: str) -> bool:
+    """True or False, or 1 or 0."""
+    if not isinstance(value, (bool, np.bool_, int, np.integer)) or value not in (0, 1):
+        raise UsageError(f"{name} is {shown(value)}", "give True or False")
+    return bool(value)
 
 
 def places(values: Any, name: str) -> list[int]:

@@ -365,7 +365,8 @@ class UnrolledRecovery(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type
     def _train(self, problem: _core.Problem, seed: int) -> Self:
         for warning in problem.warnings:
             warnings.warn(warning, TrainingWarning, stacklevel=3)
-        folder = "" if self.checkpoint_dir is None else path_of(self.checkpoint_dir, "checkpoint_dir")
+        folder = ("" if self.checkpoint_dir is None
+                  else path_of(self.checkpoint_dir, "checkpoint_dir"))
         if folder:
             os.makedirs(folder, exist_ok=True)
         with ProgressBar(self.verbose) as bar:

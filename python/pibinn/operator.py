@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from . import _core
 from ._core import Operator as _CoreOperator
-from ._arguments import items, number, places, whole, word
+from ._arguments import items, number, places, truth_of, whole, word
 from ._arrays import Array, as_array, join_complex, split_complex
 from ._errors import InputError, UsageError
 from ._pickles import check_state
@@ -163,7 +163,8 @@ class Operator:
         m, n, repeat = whole(m, "m", 1), whole(n, "n", 1), whole(repeat, "repeat", 1)
         structure = (_core.Structure.dense(m, n) if repeat == 1
                      else _core.Structure.repeated(m, n, repeat))
-        return cls(_core.Operator.random(structure, word(ensemble, "ensemble"), whole(seed, "seed")))
+        return cls(_core.Operator.random(structure, word(ensemble, "ensemble"),
+                                         whole(seed, "seed")))
 
     @classmethod
     def formula(cls, kind: str, n: int, rows: Sequence[int], *, scale: float = 1.0,
@@ -189,8 +190,7 @@ class Operator:
             wanted += [n + row for row in wanted]
         else:
             structure = _core.Structure.dense(max(len(wanted), 1), n)
-        flags = [bool(whole(int(f) if isinstance(f, (bool, np.bool_)) else f, "an entry of flipped", 0, 2))
-                 for f in items(flipped, "flipped")]
+        flags = [truth_of(flag, "an entry of flipped") for flag in items(flipped, "flipped")]
         if flags and len(flags) != n:
             raise UsageError(f"flipped has {len(flags)} entries", f"give one per column: {n}")
         part = {"rows": wanted, "flipped": flags, "scale": number(scale, "scale"), "taps": [],

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arguments import number, threads_of, whole
+from ._arguments import items, number, threads_of, whole
 from ._arrays import Array, as_array, join_complex, split_complex
 from ._errors import InputError, UsageError
 from .operator import Operator, as_operator
@@ -74,8 +74,9 @@ def _lasso(method: str) -> Callable[..., Any]:
         given = _Rows(operator, measurements)
         return given.told(
             _core.lasso(given.core, given.y, method, number(lambda_, "lambda_"), bool(relative),
-                        number(continuation, "continuation"), whole(max_iterations, "max_iterations", 1),
-                        number(tolerance, "tolerance"), given.rows, given.halves, threads_of(n_jobs)),
+                        number(continuation, "continuation"),
+                        whole(max_iterations, "max_iterations", 1), number(tolerance, "tolerance"),
+                        given.rows, given.halves, threads_of(n_jobs)),
             return_info)
 
     solve.__name__ = solve.__qualname__ = method
@@ -125,8 +126,9 @@ def omp(operator: Any, measurements: Any, *, n_nonzero: int = 0, tolerance: floa
     """
     given = _Rows(operator, measurements)
     return given.told(
-        _core.omp(given.core, given.y, whole(n_nonzero, "n_nonzero"), number(tolerance, "tolerance"),
-                  number(noise_std, "noise_std"), given.rows, given.halves, threads_of(n_jobs)), return_info)
+        _core.omp(given.core, given.y, whole(n_nonzero, "n_nonzero"),
+                  number(tolerance, "tolerance"), number(noise_std, "noise_std"), given.rows,
+                  given.halves, threads_of(n_jobs)), return_info)
 
 
 def amp(operator: Any, measurements: Any, *, alpha: float = 1.4, density: float | None = None,
@@ -152,9 +154,10 @@ def amp(operator: Any, measurements: Any, *, alpha: float = 1.4, density: float 
     return given.told(
         _core.amp(given.core, given.y, shrink, number(alpha, "alpha"),
                   0.05 if density is None else number(density, "density"),
-                  number(variance, "variance"), number(noise_std, "noise_std"), number(damping, "damping"),
-                  whole(max_iterations, "max_iterations", 1), number(tolerance, "tolerance"), given.rows,
-                  given.halves, threads_of(n_jobs)), return_info)
+                  number(variance, "variance"), number(noise_std, "noise_std"),
+                  number(damping, "damping"), whole(max_iterations, "max_iterations", 1),
+                  number(tolerance, "tolerance"), given.rows, given.halves, threads_of(n_jobs)),
+        return_info)
 
 
 def linear(operator: Any, measurements: Any, *, fit: tuple[Any, Any] | None = None,
@@ -175,10 +178,14 @@ def linear(operator: Any, measurements: Any, *, fit: tuple[Any, Any] | None = No
     given = _Rows(operator, measurements)
     x = y = None
     if fit is not None:
+        given_pair = items(fit, "fit")
+        if len(given_pair) != 2:
+            raise UsageError(f"fit holds {len(given_pair)} arrays", "give (measurements, signals)")
         pairs = [as_array(part, name) for part, name in
-                 zip(fit, ("measurements of fit", "signals of fit"), strict=True)]
+                 zip(given_pair, ("measurements of fit", "signals of fit"))]
         if any(part.ndim != 2 for part in pairs):
             raise UsageError("fit holds no rows", "give (measurements, signals), one pair per row")
         y, x = (given.split(part) for part in pairs)
-    return given.joined(_core.linear(given.core, given.y, x, y, number(noise_std, "noise_std"), number(ridge, "ridge"),
-                                     bool(remove_mean), threads_of(n_jobs)))
+    return given.joined(_core.linear(given.core, given.y, x, y, number(noise_std, "noise_std"),
+                                     number(ridge, "ridge"), bool(remove_mean),
+                                     threads_of(n_jobs)))

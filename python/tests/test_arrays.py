@@ -226,6 +226,8 @@ def test_a_tensor_with_a_gradient_is_told_and_one_without_is_read(data, net):
     (lambda net, a: net.save("a\0b"), "the path is"),
     (lambda net, a: pibinn.solvers.fista(a, np.ones(20), lambda_="x"), "lambda_ is 'x'"),
     (lambda net, a: pibinn.solvers.amp(a, np.ones(20), density=NoNumber()), "density is a NoNumb"),
+    (lambda net, a: pibinn.solvers.linear(a, np.ones(20), fit=3), "fit is 3"),
+    (lambda net, a: pibinn.solvers.linear(a, np.ones(20), fit=[1]), "fit holds 1 arrays"),
     (lambda net, a: pibinn.Operator.blocks(3), "blocks is 3"),
     (lambda net, a: pibinn.Operator.formula("dct", 4, 3), "rows is 3"),
     (lambda net, a: pibinn.Operator.formula(7, 4, [1]), "kind is 7"),
