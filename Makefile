@@ -7,7 +7,7 @@ PREFIX ?= /usr/local
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup program build build-mpi demo test asan tsan clang fuzz faults aarch64 bench pibinn-bench reproduce format install
+.PHONY: help setup program build build-mpi demo test asan tsan clang fuzz faults aarch64 deepinv bench pibinn-bench reproduce format install
 
 help: ## list the targets
 	@sed -nE 's/^([a-z0-9-]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 18
@@ -70,6 +70,11 @@ aarch64: ## build for 64-bit ARM and run the tests of the kernels under qemu
 	cmake --preset aarch64
 	cmake --build --preset aarch64 --parallel $(JOBS) --target test_infer
 	ctest --test-dir build-aarch64 --output-on-failure --no-tests=error -R '^infer\.' -E c_api
+
+deepinv: setup ## test the bridges to PyTorch and deepinv (gigabytes of both, in build/deepinv-venv)
+	cmake --preset release
+	cmake --build --preset release --parallel $(JOBS) --target pibinn
+	scripts/check-deepinv build
 
 reproduce: program ## make the paper's tables, figures and claims again; results in build/reproduce
 	build/pibinn reproduce $(if $(IMAGES),--images $(IMAGES)) $(if $(EEG),--eeg $(EEG)) --out build/reproduce

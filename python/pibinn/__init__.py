@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from . import datasets, solvers
 from ._core import __version__, packed_kernels
-from ._errors import Error, FailedError, FileError, InputError, InternalError, UsageError
+from ._errors import (Error, FailedError, FileError, InputError, InternalError, OutOfMemoryError,
+                      UsageError)
 from .certificate import Calibration, Certificate
 from .model import Model
 from .operator import Operator, find_structure
@@ -29,9 +30,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Calibration", "Certificate", "Comparison", "Error", "FailedError", "FileError", "InputError",
-    "InternalError", "Model", "Operator", "TrainingWarning", "UnrolledRecovery", "UsageError",
-    "__version__", "compare", "datasets", "default_configuration", "find_structure",
-    "packed_kernels", "plots", "reproduce", "solvers", "train",
+    "InternalError", "Model", "Operator", "OutOfMemoryError", "TrainingWarning",
+    "UnrolledRecovery", "UsageError", "__version__", "compare", "datasets",
+    "default_configuration", "find_structure", "packed_kernels", "plots", "reproduce", "solvers",
+    "train",
 ]
 
 # scikit-learn takes a second to import, and the model alone does not need it.

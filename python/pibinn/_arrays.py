@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -14,23 +13,47 @@ Array = NDArray[Any]
 _KEPT = (np.dtype("float32"), np.dtype("float64"), np.dtype("complex64"), np.dtype("complex128"))
 
 
+def as_numpy(values: Any, name: str) -> Array:
+    """An array of anyone's as NumPy's, whatever it holds.
+
+    Arrays of other packages convert themselves, and refuse by exceptions of any kind: PyTorch's
+    RuntimeError where a gradient is wanted, TypeError on another device, BufferError of DLPack.
+    """
+    if isinstance(values, np.ndarray):
+        return values
+    if hasattr(values, "toarray") and hasattr(values, "nnz"):
+        raise UsageError(f"{name} is a sparse matrix, and rows of numbers are expected",
+                         f"call {name}.toarray()")
+    has_dlpack = hasattr(values, "__dlpack__")
+    try:
+        if has_dlpack and not hasattr(values, "__array__"):
+            return np.from_dlpack(values)
+        return np.asarray(values)
+    except MemoryError:
+        raise
+    except Exception as error:
+        # A PyTorch that was built for NumPy 1 cannot make arrays of NumPy 2, yet speaks DLPack.
+        try:
+            if has_dlpack:
+                return np.from_dlpack(values)
+        except Exception:
+            pass
+        raise InputError(f"{name} is no array of numbers ({_first_line(error)})",
+                         "give an array in this machine's memory: tensor.detach().cpu() of a tensor"
+                         if has_dlpack else "give rows of equal length") from error
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0]
+
+
 def as_array(values: Any, name: str) -> Array:
     """NumPy's view of an array of anyone's, of numbers that the library reads.
 
     float32, float64, complex64 and complex128 stay as they are; integers and other floats become
     float64.
     """
-    if not isinstance(values, np.ndarray):
-        if hasattr(values, "toarray") and hasattr(values, "nnz"):
-            raise UsageError(f"{name} is a sparse matrix, and rows of numbers are expected",
-                             f"call {name}.toarray()")
-        if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
-            values = np.from_dlpack(values)
-    try:
-        array = np.asarray(values)
-    except (ValueError, TypeError) as error:
-        raise InputError(f"{name} is no array of numbers ({error})",
-                         "give rows of equal length") from error
+    array = as_numpy(values, name)
     if array.dtype in _KEPT and array.dtype.isnative:
         return array if array.flags.aligned else array.copy()
     if array.dtype.kind not in "biufcO":
@@ -39,7 +62,9 @@ def as_array(values: Any, name: str) -> Array:
     wide = np.complex128 if array.dtype.kind == "c" else np.float64
     try:
         return array.astype(wide)
-    except (TypeError, ValueError) as error:
+    except MemoryError:
+        raise
+    except Exception as error:
         raise UsageError(f"{name} holds values that are not numbers ({error}): argument must be "
                          "a string or a number", "give an array of numbers") from error
 
@@ -75,43 +100,3 @@ def join_complex(rows: NDArray[np.float32], vectors: int = 1) -> NDArray[np.comp
     parts = rows.reshape(len(rows), vectors, 2, -1)
     joined = parts[:, :, 0] + 1j * parts[:, :, 1]
     return joined.reshape(len(rows), -1).astype(np.complex64)
-
-
-def decibels(snr_db: Any) -> tuple[float, float] | None:
-    """One ratio, or the least and the most."""
-    if snr_db is None:
-        return None
-    try:
-        pair: Any = (snr_db, snr_db) if np.ndim(snr_db) == 0 else tuple(snr_db)
-        least, most = (float(ratio) for ratio in pair)
-    except (TypeError, ValueError) as error:
-        raise UsageError(f"snr_db is {snr_db!r}", "give one number, or (least, most)") from error
-    if not (np.isfinite(least) and np.isfinite(most) and least <= most):
-        raise UsageError(f"snr_db is {snr_db!r}", "give finite numbers, the least first")
-    return least, most
-
-
-def whole(value: Any, name: str, least: int = 0) -> int:
-    """A whole number that is not too small."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) \
-            or value < least or value >= 2**63:
-        raise UsageError(f"{name} is {value!r}", f"give a whole number of at least {least}")
-    return int(value)
-
-
-def only(words: Any, known: Iterable[str], name: str) -> dict[str, Any]:
-    """A dict of known words; a word more is most likely a slip."""
-    if not isinstance(words, dict):
-        raise UsageError(f"{name} is {words!r}", f"give a dict of {', '.join(sorted(known))}")
-    unknown = sorted(set(map(str, words)) - set(known))
-    if unknown:
-        raise UsageError(f"{name} has no '{unknown[0]}'", f"it has {', '.join(sorted(known))}")
-    return words
-
-
-def seed_of(random_state: Any) -> int:
-    """The seed that a ``random_state`` of scikit-learn's means."""
-    if random_state is None or hasattr(random_state, "randint"):
-        from sklearn.utils import check_random_state
-        return int(check_random_state(random_state).randint(2**31 - 1))
-    return whole(random_state, "random_state")

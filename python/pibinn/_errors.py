@@ -57,5 +57,9 @@ class FailedError(Error, RuntimeError):
     """The work itself failed; a training diverged, for example."""
 
 
+class OutOfMemoryError(Error, MemoryError):
+    """What was asked for does not fit into memory."""
+
+
 class InternalError(Error, RuntimeError):
     """A bug in pibinn."""

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arrays import Array, whole
+from ._arguments import path_of, shown, whole
+from ._arrays import Array
 from ._errors import UsageError
 from .operator import Operator
 
@@ -39,16 +40,16 @@ class Dataset:
 
 
 def _setting(key: str, value: Any) -> str:
-    if isinstance(value, os.PathLike):
-        value = os.fspath(value)
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, (tuple, np.ndarray)):
-        value = np.asarray(value).tolist()
     try:
+        if isinstance(value, os.PathLike):
+            value = os.fspath(value)
+        if isinstance(value, np.generic):
+            value = value.item()
+        if isinstance(value, (tuple, np.ndarray)):
+            value = np.asarray(value).tolist()
         return f"{key}={json.dumps(value)}"
-    except TypeError as error:
-        raise UsageError(f"{key.split('.')[-1]} is {value!r}",
+    except Exception as error:
+        raise UsageError(f"{key.split('.')[-1]} is {shown(value)}",
                          "give a number, a word or a list") from error
 
 
@@ -100,6 +101,13 @@ def beamspace(*, seed: int = 1, **keys: Any) -> Dataset:
     """Channels of a millimetre-wave antenna array behind a lens, complex.
 
     Keywords: ``antennas``, ``measurements``, ``paths``, ``users``, ``snr_db`` and others.
+
+    Examples
+    --------
+    >>> import pibinn
+    >>> data = pibinn.datasets.beamspace(antennas=32, measurements=16, train=50, test=10)
+    >>> data.measurements.shape, data.signals.shape, data.signals.dtype
+    ((50, 16), (50, 32), dtype('complex64'))
     """
     return load("beamspace", seed=seed, **keys)
 
@@ -108,6 +116,13 @@ def access(*, seed: int = 1, **keys: Any) -> Dataset:
     """Grant-free access: who of many users sends, and by which channel. Complex.
 
     Keywords: ``users``, ``pilots``, ``activity``, ``antennas``, ``snr_db`` and others.
+
+    Examples
+    --------
+    >>> import pibinn
+    >>> data = pibinn.datasets.access(users=48, pilots=16, antennas=2, train=50, test=10)
+    >>> data.about["vectors"], data.measurements.shape, data.signals.shape
+    (2, (50, 32), (50, 96))
     """
     return load("access", seed=seed, **keys)
 
@@ -116,6 +131,13 @@ def fourier(*, seed: int = 1, **keys: Any) -> Dataset:
     """Sparse complex spectra through random rows of a discrete Fourier transform.
 
     Keywords: ``m``, ``n``, ``density``, ``nonzeros``, ``snr_db`` and others.
+
+    Examples
+    --------
+    >>> import pibinn
+    >>> data = pibinn.datasets.fourier(m=16, n=32, train=50, test=10)
+    >>> data.operator
+    Operator(16 x 32, complex dense, 1024 links)
     """
     return load("fourier", seed=seed, **keys)
 
@@ -125,8 +147,20 @@ def images(path: str | os.PathLike[str], *, seed: int = 1, **keys: Any) -> Datas
 
     Keywords: ``patch``, ``patches``, ``ratio``, ``operator``, ``noise_std``, ``normalize``,
     ``basis`` and others.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, numpy as np, pibinn
+    >>> from matplotlib.image import imsave
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> for i in range(4):
+    ...     waves = np.sin(np.arange(32) / (3 + i))
+    ...     imsave(folder / f"{i}.png", np.outer(waves, waves), cmap="gray")
+    >>> data = pibinn.datasets.images(folder, patch=4, patches=20)
+    >>> data.signals.shape, data.about["basis"]
+    ((60, 16), 'dct2')
     """
-    return load("images", seed=seed, path=os.fspath(path), **keys)
+    return load("images", seed=seed, path=path_of(path), **keys)
 
 
 def recordings(path: str | os.PathLike[str] | None = None, *, seed: int = 1,
@@ -135,6 +169,15 @@ def recordings(path: str | os.PathLike[str] | None = None, *, seed: int = 1,
 
     Keywords: ``x``, ``ids``, ``artefact``, ``ratio``, ``operator``, ``basis``, ``snr_db`` and
     others.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, numpy as np, pibinn
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "segments.npy"
+    >>> np.save(file, np.random.default_rng(1).standard_normal((40, 32)).cumsum(axis=1))
+    >>> data = pibinn.datasets.recordings(x=file, ratio=0.5)
+    >>> data.operator.shape
+    (16, 32)
     """
-    where = None if path is None else os.fspath(path)
+    where = None if path is None else path_of(path)
     return load("signals", seed=seed, path=where, **keys)

@@ -11,13 +11,19 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _core
-from ._arrays import Array, as_array, as_rows, decibels, only, seed_of, whole
+from ._arguments import (decibels, items, number, only, path_of, places, seed_of, threads_of,
+                         whole)
+from ._arrays import Array, as_array, as_float32, as_numpy, as_rows
 from ._dask import is_dask_array, recover_blocks
-from ._errors import UsageError
+from ._errors import InputError, UsageError
+from ._pickles import check_state
 from ._progress import Listener, ProgressBar
 from .datasets import Dataset
-from .model import Model, threads_of
+from .model import Model
 from .operator import Operator, as_operator
+
+
+_STATE = 1  # of pickles
 
 
 class TrainingWarning(UserWarning):
@@ -191,10 +197,11 @@ class UnrolledRecovery(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type
         if self.operator is None:
             raise UsageError("drawn signals need an operator to measure them", "give operator=A")
         seed = seed_of(self.random_state)
-        places = [] if support is None else [whole(i, "an entry of support") for i in support]
+        entries = [] if support is None else places(support, "support")
         problem = _core.Problem.from_prior(
-            as_operator(self.operator)._core, float(density), places, whole(train, "train", 1),
-            whole(test, "test", 1), float(noise_std), decibels(snr_db), seed)
+            as_operator(self.operator)._core, number(density, "density"), entries,
+            whole(train, "train", 1), whole(test, "test", 1), number(noise_std, "noise_std"),
+            decibels(snr_db), seed)
         return self._train(problem, seed)
 
     def fit_dataset(self, dataset: Dataset) -> Self:
@@ -227,7 +234,7 @@ class UnrolledRecovery(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type
         if self.model_.complex_measurements:
             rows = as_rows(measurements, "measurements")
         else:
-            rows = validate_data(self, _plain(measurements), reset=False,
+            rows = validate_data(self, _plain(measurements, "measurements"), reset=False,
                                  dtype=[np.float32, np.float64])
         found = self.model_.recover(rows, self.n_jobs)
         if rows.dtype not in (np.float32, np.complex64):
@@ -240,7 +247,7 @@ class UnrolledRecovery(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type
         truth = as_array(signals, "signals")
         if truth.shape != found.shape:
             raise UsageError(f"signals have shape {truth.shape}", f"expected {found.shape}")
-        weight = np.ones(len(truth)) if sample_weight is None else np.asarray(sample_weight, float)
+        weight = _weights(sample_weight, len(truth))
         axes = tuple(range(1, truth.ndim))
         error = (np.abs(found.astype(truth.dtype) - truth) ** 2).sum(axis=axes) @ weight
         energy = (np.abs(truth) ** 2).sum(axis=axes) @ weight
@@ -272,22 +279,35 @@ class UnrolledRecovery(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type
         check_is_fitted(self, "model_")
         return self.model_.certify(*arguments, **keywords)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {"state": _STATE, "version": _core.__version__,
+                "attributes": super().__getstate__()}
+
+    def __setstate__(self, state: Any) -> None:
+        check_state(state, _STATE, "estimator", "train it again, or keep net.save(path), whose "
+                    "files stay readable: UnrolledRecovery.load(path)")
+        attributes = state.get("attributes")
+        if not isinstance(attributes, dict) or not set(self._get_param_names()) <= set(attributes):
+            raise InputError("a pickled estimator is damaged", "train it again")
+        super().__setstate__(attributes)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.regressor_tags.poor_score = True  # of data that no operator measured
         return tags
 
     def _share(self) -> float:
-        if not 0 < float(self.test_size) < 1:
+        share = number(self.test_size, "test_size")
+        if not 0 < share < 1:
             raise UsageError(f"test_size is {self.test_size!r}", "give a share in (0, 1)")
-        return float(self.test_size)
+        return share
 
     def _checked_pairs(self, measurements: Any, signals: Any) -> tuple[Array, Array]:
         if signals is None:
             raise ValueError("requires y to be passed, but the target y is None: signals to train "
                              "on; describe them with fit_prior where there are none")
         given = self.operator is not None
-        y, x = _plain(measurements), _plain(signals)
+        y, x = _plain(measurements, "measurements"), _plain(signals, "signals")
         if given and (np.iscomplexobj(y) or np.iscomplexobj(x)):
             y, x = as_rows(y, "measurements"), as_rows(x, "signals")
             self.n_features_in_ = y.shape[1]
@@ -308,7 +328,7 @@ class UnrolledRecovery(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type
     def _basis(self) -> Any:
         if self.basis is None or isinstance(self.basis, str):
             return self.basis
-        return np.ascontiguousarray(as_rows(self.basis, "basis"), dtype=np.float32)
+        return as_float32(self.basis, "basis")
 
     def _spec(self, on_grid: bool) -> dict[str, Any]:
         rings = self.neighbours
@@ -317,7 +337,7 @@ class UnrolledRecovery(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type
         spec: dict[str, Any] = {
             "layers": whole(self.n_layers, "n_layers", 1), "weights": str(self.weights),
             "activation": str(self.activation), "update": str(self.update),
-            "delta": float(self.delta), "pieces": whole(self.pieces, "pieces", 1),
+            "delta": number(self.delta, "delta"), "pieces": whole(self.pieces, "pieces", 1),
             "neighbours": whole(int(rings), "neighbours")}
         if self.groups != "auto":
             spec["groups"] = str(self.groups)
@@ -337,7 +357,7 @@ class UnrolledRecovery(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type
             if getattr(self, key) is not None:
                 changes[name] = whole(getattr(self, key), key, 1)
         if self.learning_rate is not None:
-            changes["learning_rate"] = float(self.learning_rate)
+            changes["learning_rate"] = number(self.learning_rate, "learning_rate")
         if self.polish is not None:
             changes["polish"] = True
         return changes
@@ -345,7 +365,8 @@ class UnrolledRecovery(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type
     def _train(self, problem: _core.Problem, seed: int) -> Self:
         for warning in problem.warnings:
             warnings.warn(warning, TrainingWarning, stacklevel=3)
-        folder = "" if self.checkpoint_dir is None else os.fspath(self.checkpoint_dir)
+        folder = ("" if self.checkpoint_dir is None
+                  else path_of(self.checkpoint_dir, "checkpoint_dir"))
         if folder:
             os.makedirs(folder, exist_ok=True)
         with ProgressBar(self.verbose) as bar:
@@ -374,17 +395,30 @@ class UnrolledRecovery(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type
 def _signal_class(guarantee: Any) -> dict[str, Any]:
     """The class of signals of a guarantee, with numbers for numbers."""
     words = only(guarantee, ("supports", "size", "norm", "noise"), "guarantee")
-    made: dict[str, Any] = {key: float(words[key]) for key in ("norm", "noise") if key in words}
+    made: dict[str, Any] = {key: number(words[key], key) for key in ("norm", "noise")
+                            if key in words}
     if "size" in words:
         made["size"] = whole(words["size"], "size", 1)
     if "supports" in words:
-        made["supports"] = [[whole(i, "an entry of a support") for i in support]
-                            for support in words["supports"]]
+        made["supports"] = [places(support, "a support")
+                            for support in items(words["supports"], "supports")]
     return made
 
 
-def _plain(values: Any) -> Any:
-    """Arrays of DLPack as NumPy's; whatever scikit-learn knows stays, names of columns included."""
-    if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
-        return np.from_dlpack(values)
-    return values
+def _weights(sample_weight: Any, count: int) -> Array:
+    if sample_weight is None:
+        return np.ones(count)
+    weights = as_array(sample_weight, "sample_weight")
+    if weights.shape != (count,) or weights.dtype.kind == "c":
+        raise UsageError(f"sample_weight has shape {weights.shape}",
+                         f"give one real number per row: {count}")
+    return weights
+
+
+def _plain(values: Any, name: str) -> Any:
+    """Arrays of others as NumPy's; what scikit-learn knows itself stays: frames with the names of
+    their columns, sparse matrices, lists."""
+    if hasattr(values, "columns") or hasattr(values, "__dataframe__") or values is None \
+            or not (hasattr(values, "__dlpack__") or hasattr(values, "__array__")):
+        return values
+    return as_numpy(values, name)

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arrays import Array, as_array, as_rows, decibels, join_complex, only, split_complex, whole
+from ._arguments import decibels, items, number, only, path_of, places, threads_of, whole
+from ._arrays import Array, as_array, as_rows, join_complex, split_complex
 from ._errors import InputError, UsageError
+from ._pickles import check_state
 from .certificate import Calibration, Certificate
 from .operator import Operator
 
@@ -44,18 +46,18 @@ class Model:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Model:
         """Reads a model file, whoever wrote it; a wrong file is an error that says where."""
-        return cls(_core.Model.load(os.fspath(path)))
+        return cls(_core.Model.load(path_of(path)))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes one ``.safetensors`` file, whole or not at all."""
-        self._core.save(os.fspath(path))
+        self._core.save(path_of(path))
 
     @classmethod
     def untrained(cls, operator: Any, *, n_layers: int = 10, theta: float = 0.1,
                   **network: Any) -> Model:
         """The network that the first iterations of a solver are: what a training starts from."""
         spec = {"layers": whole(n_layers, "n_layers", 1), **only(network, _WORDS, "a network")}
-        return cls(_core.Model.untrained(spec, Operator(operator)._core, float(theta)))
+        return cls(_core.Model.untrained(spec, Operator(operator)._core, number(theta, "theta")))
 
     def recover(self, measurements: Any, n_jobs: int | None = None) -> Array:
         """The signal of a vector of measurements, or of every row of an array.
@@ -171,14 +173,16 @@ class Model:
         """
         if support is not None and supports is not None:
             raise UsageError("support and supports are both given", "give one of them")
-        given = [support] if support is not None else list(supports or [])
-        lists = [[whole(i, "an entry of a support") for i in one] for one in given]
+        given = ([support] if support is not None
+                 else [] if supports is None else items(supports, "supports"))
+        lists = [places(one, "a support") for one in given]
         x = None if signals is None else as_rows(signals, "signals")
         y = None if measurements is None else as_rows(measurements, "measurements")
         words = _core.certify(self._core, x, y, lists,
                               None if size is None else whole(size, "size", 1),
-                              whole(samples, "samples", 1), whole(seed, "seed"), float(norm),
-                              float(noise), bool(float32), whole(attack, "attack"), bool(attach))
+                              whole(samples, "samples", 1), whole(seed, "seed"),
+                              number(norm, "norm"), number(noise, "noise"), bool(float32),
+                              whole(attack, "attack"), bool(attach))
         return Certificate(words)
 
     def calibrate(self, signals: Any, measurements: Any = None, *, noise_std: float | None = None,
@@ -187,8 +191,10 @@ class Model:
         """What held-out signals guarantee of others of their kind, for a network of any kind."""
         y = None if measurements is None else as_rows(measurements, "measurements")
         return Calibration(_core.calibrate(
-            self._core, as_rows(signals, "signals"), y, noise_std, decibels(snr_db),
-            whole(seed, "seed"), float(confidence), float(coverage), bool(attach)))
+            self._core, as_rows(signals, "signals"), y,
+            None if noise_std is None else number(noise_std, "noise_std"), decibels(snr_db),
+            whole(seed, "seed"), number(confidence, "confidence"), number(coverage, "coverage"),
+            bool(attach)))
 
     def __repr__(self) -> str:
         spec = self.spec
@@ -199,21 +205,11 @@ class Model:
         return {"state": _STATE, "version": _core.__version__, "bytes": self._core.to_bytes()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        if not isinstance(state, dict) or state.get("state") != _STATE:
-            version = state.get("version", "?") if isinstance(state, dict) else "?"
-            raise InputError(f"a pickled model of pibinn {version}, which this one "
-                             f"({_core.__version__}) does not read",
-                             "save models with model.save(), whose files stay readable")
+        check_state(state, _STATE, "model",
+                    "save models with model.save(), whose files stay readable")
         self.__init__(  # type: ignore[misc]
             _core.Model.from_bytes(state["bytes"], "the pickled model"))
 
 
 def _core_recovery(core: _core.Model) -> _core.Recovery:
     return _core.Recovery(core)
-
-
-def threads_of(n_jobs: int | None) -> int:
-    """Threads of ``n_jobs``: None and -1 are all cores, which the library calls 0."""
-    if n_jobs is None or n_jobs == -1:
-        return 0
-    return whole(n_jobs, "n_jobs", 1)

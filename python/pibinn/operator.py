@@ -11,9 +11,12 @@ from numpy.typing import NDArray
 
 from . import _core
 from ._core import Operator as _CoreOperator
-from ._arrays import Array, as_array, join_complex, split_complex, whole
+from ._arguments import items, number, places, truth_of, whole, word
+from ._arrays import Array, as_array, join_complex, split_complex
 from ._errors import InputError, UsageError
+from ._pickles import check_state
 
+_STATE = 1  # of pickles
 # A matrix that takes more is made of a LinearOperator only with a warning.
 _QUIET_BYTES = 64 * 2**20
 
@@ -108,7 +111,14 @@ class Operator:
 
     @classmethod
     def repeated(cls, block: Any, times: int) -> Operator:
-        """The same block ``times`` times on the diagonal; its weights are shared."""
+        """The same block ``times`` times on the diagonal; its weights are shared.
+
+        Examples
+        --------
+        >>> import numpy as np, pibinn
+        >>> pibinn.Operator.repeated(np.eye(2, 3), 4)
+        Operator(8 x 12, repeated, 6 links)
+        """
         array = _block(block, "the block")
         times = whole(times, "times", 1)
         if array.dtype.kind == "c":
@@ -118,8 +128,15 @@ class Operator:
 
     @classmethod
     def blocks(cls, blocks: Sequence[Any]) -> Operator:
-        """Different blocks on the diagonal, each real."""
-        arrays = [_block(block, f"block {i}") for i, block in enumerate(blocks)]
+        """Different blocks on the diagonal, each real.
+
+        Examples
+        --------
+        >>> import numpy as np, pibinn
+        >>> pibinn.Operator.blocks([np.ones((2, 3)), np.ones((1, 4))])
+        Operator(3 x 7, blocks, 10 links)
+        """
+        arrays = [_block(block, f"block {i}") for i, block in enumerate(items(blocks, "blocks"))]
         if not arrays:
             raise UsageError("no blocks are given", "give at least one")
         if any(a.dtype.kind == "c" for a in arrays):
@@ -136,11 +153,18 @@ class Operator:
 
         ``"gaussian"``, ``"gaussian-unit"``, ``"rademacher"``, ``"bernoulli"``, or rows of a
         transform: ``"hadamard"``, ``"dct"``, ``"fourier"``.
+
+        Examples
+        --------
+        >>> import pibinn
+        >>> pibinn.Operator.random(20, 40, "rademacher").is_sign
+        True
         """
         m, n, repeat = whole(m, "m", 1), whole(n, "n", 1), whole(repeat, "repeat", 1)
         structure = (_core.Structure.dense(m, n) if repeat == 1
                      else _core.Structure.repeated(m, n, repeat))
-        return cls(_core.Operator.random(structure, ensemble, whole(seed, "seed")))
+        return cls(_core.Operator.random(structure, word(ensemble, "ensemble"),
+                                         whole(seed, "seed")))
 
     @classmethod
     def formula(cls, kind: str, n: int, rows: Sequence[int], *, scale: float = 1.0,
@@ -150,9 +174,15 @@ class Operator:
         Rows have norm 1 times ``scale``; those of ``"hadamard"`` have entries +-1 times ``scale``.
         ``flipped`` names the columns that change their sign. ``"dft"`` gives complex rows of the
         discrete Fourier transform. A model file stores the rows, not the matrix.
+
+        Examples
+        --------
+        >>> import pibinn
+        >>> pibinn.Operator.formula("dct", 100, rows=[0, 3, 7]).formula_kind
+        'dct'
         """
         n = whole(n, "n", 1)
-        wanted = [whole(row, "a row", 0) for row in rows]
+        wanted = places(rows, "rows")
         if len(set(wanted)) != len(wanted) or sorted(wanted) != wanted:
             raise UsageError("rows of a formula are not ascending", "sort them, each once")
         if kind == "dft":
@@ -160,22 +190,31 @@ class Operator:
             wanted += [n + row for row in wanted]
         else:
             structure = _core.Structure.dense(max(len(wanted), 1), n)
-        flags = [bool(flag) for flag in flipped]
+        flags = [truth_of(flag, "an entry of flipped") for flag in items(flipped, "flipped")]
         if flags and len(flags) != n:
             raise UsageError(f"flipped has {len(flags)} entries", f"give one per column: {n}")
-        part = {"rows": wanted, "flipped": flags, "scale": float(scale), "taps": [], "first": 0}
-        return cls(_core.Operator.from_formula(structure, kind, [part]))
+        part = {"rows": wanted, "flipped": flags, "scale": number(scale, "scale"), "taps": [],
+                "first": 0}
+        return cls(_core.Operator.from_formula(structure, word(kind, "kind"), [part]))
 
     @classmethod
     def convolution(cls, taps: Sequence[float], n: int, m: int | None = None,
                     first: int = 0) -> Operator:
-        """A(i, j) = taps[i - j - first]: the convolution of n entries, cut to m."""
+        """A(i, j) = taps[i - j - first]: the convolution of n entries, cut to m.
+
+        Examples
+        --------
+        >>> import numpy as np, pibinn
+        >>> pibinn.Operator.convolution([1, 2, 1], 4) @ np.array([0, 1, 0, 0])
+        array([0., 1., 2., 1., 0., 0.], dtype=float32)
+        """
         values = as_array(taps, "taps")
         if values.ndim != 1 or values.size == 0 or values.dtype.kind == "c":
             raise UsageError(f"taps have shape {values.shape}", "give a list of real numbers")
         n = whole(n, "n", 1)
         m = n + len(values) - 1 if m is None else whole(m, "m", 1)
-        return cls(_core.Operator.convolution(m, n, values.astype(float).tolist(), int(first)))
+        return cls(_core.Operator.convolution(m, n, values.astype(float).tolist(),
+                                              whole(first, "first", -2**62, 2**62)))
 
     @property
     def is_complex(self) -> bool:
@@ -289,7 +328,8 @@ class Operator:
 
     def _state(self) -> dict[str, Any]:
         core = self._core
-        return {"structure": core.structure.state(), "formula": core.formula,
+        return {"state": _STATE, "version": _core.__version__,
+                "structure": core.structure.state(), "formula": core.formula,
                 "values": core.precise_values if core.precise else core.values}
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -302,7 +342,17 @@ class Operator:
         return self
 
 
-def _from_state(state: dict[str, Any]) -> Operator:
+def _from_state(state: Any) -> Operator:
+    check_state(state, _STATE, "operator", "keep the matrix, A.to_dense(), or a model file of "
+                "model.save(), which stays readable")
+    try:
+        return _of_checked_state(state)
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"a pickled operator is damaged ({error})", "make the operator again"
+                         ) from error
+
+
+def _of_checked_state(state: dict[str, Any]) -> Operator:
     s = state["structure"]
     make = _core.Structure
     if s["complex"]:

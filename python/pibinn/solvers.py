@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arrays import Array, as_array, join_complex, split_complex, whole
+from ._arguments import items, number, threads_of, whole
+from ._arrays import Array, as_array, join_complex, split_complex
 from ._errors import InputError, UsageError
-from .model import threads_of
 from .operator import Operator, as_operator
 
 __all__ = ["amp", "fista", "ista", "linear", "omp"]
@@ -73,9 +73,10 @@ def _lasso(method: str) -> Callable[..., Any]:
               n_jobs: int | None = None, return_info: bool = False) -> Any:
         given = _Rows(operator, measurements)
         return given.told(
-            _core.lasso(given.core, given.y, method, float(lambda_), bool(relative),
-                        float(continuation), whole(max_iterations, "max_iterations", 1),
-                        float(tolerance), given.rows, given.halves, threads_of(n_jobs)),
+            _core.lasso(given.core, given.y, method, number(lambda_, "lambda_"), bool(relative),
+                        number(continuation, "continuation"),
+                        whole(max_iterations, "max_iterations", 1), number(tolerance, "tolerance"),
+                        given.rows, given.halves, threads_of(n_jobs)),
             return_info)
 
     solve.__name__ = solve.__qualname__ = method
@@ -125,8 +126,9 @@ def omp(operator: Any, measurements: Any, *, n_nonzero: int = 0, tolerance: floa
     """
     given = _Rows(operator, measurements)
     return given.told(
-        _core.omp(given.core, given.y, whole(n_nonzero, "n_nonzero"), float(tolerance),
-                  float(noise_std), given.rows, given.halves, threads_of(n_jobs)), return_info)
+        _core.omp(given.core, given.y, whole(n_nonzero, "n_nonzero"),
+                  number(tolerance, "tolerance"), number(noise_std, "noise_std"), given.rows,
+                  given.halves, threads_of(n_jobs)), return_info)
 
 
 def amp(operator: Any, measurements: Any, *, alpha: float = 1.4, density: float | None = None,
@@ -137,14 +139,25 @@ def amp(operator: Any, measurements: Any, *, alpha: float = 1.4, density: float 
 
     With ``density`` (and ``variance`` of the entries that are not zero) it knows the law of the
     signals; otherwise it shrinks by soft thresholds of ``alpha`` times the noise.
+
+    Examples
+    --------
+    >>> import numpy as np, pibinn
+    >>> A = pibinn.Operator.random(30, 60, "rademacher")
+    >>> x = np.zeros(60); x[[3, 40]] = 1, -2
+    >>> found, info = pibinn.solvers.amp(A, A @ x, density=0.05, return_info=True)
+    >>> np.flatnonzero(np.abs(found) > 0.5).tolist(), info["signals"]
+    ([3, 40], 1)
     """
     given = _Rows(operator, measurements)
     shrink = "soft" if density is None else "bernoulli-gaussian"
     return given.told(
-        _core.amp(given.core, given.y, shrink, float(alpha), float(density or 0.05),
-                  float(variance), float(noise_std), float(damping),
-                  whole(max_iterations, "max_iterations", 1), float(tolerance), given.rows,
-                  given.halves, threads_of(n_jobs)), return_info)
+        _core.amp(given.core, given.y, shrink, number(alpha, "alpha"),
+                  0.05 if density is None else number(density, "density"),
+                  number(variance, "variance"), number(noise_std, "noise_std"),
+                  number(damping, "damping"), whole(max_iterations, "max_iterations", 1),
+                  number(tolerance, "tolerance"), given.rows, given.halves, threads_of(n_jobs)),
+        return_info)
 
 
 def linear(operator: Any, measurements: Any, *, fit: tuple[Any, Any] | None = None,
@@ -165,10 +178,14 @@ def linear(operator: Any, measurements: Any, *, fit: tuple[Any, Any] | None = No
     given = _Rows(operator, measurements)
     x = y = None
     if fit is not None:
+        given_pair = items(fit, "fit")
+        if len(given_pair) != 2:
+            raise UsageError(f"fit holds {len(given_pair)} arrays", "give (measurements, signals)")
         pairs = [as_array(part, name) for part, name in
-                 zip(fit, ("measurements of fit", "signals of fit"), strict=True)]
+                 zip(given_pair, ("measurements of fit", "signals of fit"))]
         if any(part.ndim != 2 for part in pairs):
             raise UsageError("fit holds no rows", "give (measurements, signals), one pair per row")
         y, x = (given.split(part) for part in pairs)
-    return given.joined(_core.linear(given.core, given.y, x, y, float(noise_std), float(ridge),
-                                     bool(remove_mean), threads_of(n_jobs)))
+    return given.joined(_core.linear(given.core, given.y, x, y, number(noise_std, "noise_std"),
+                                     number(ridge, "ridge"), bool(remove_mean),
+                                     threads_of(n_jobs)))

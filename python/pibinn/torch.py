@@ -24,6 +24,8 @@ except ImportError as error:  # pragma: no cover
 
 __all__ = ["UnrolledNet"]
 
+_TINY = 1e-300  # instead of a division by zero
+
 
 def _tensor(array: Any, dtype: Any) -> Tensor:
     # By lists: arrays of NumPy 2 cannot pass to a PyTorch that was built for NumPy 1.
@@ -63,6 +65,19 @@ class UnrolledNet(nn.Module):  # type: ignore[misc]
     pass, and ``scales`` are learned beside it. ``theta``, ``gain``, ``step``, ``beta``, ``omega``,
     ``local`` and ``prior`` are parameters where the network has them. Gradients pass polish by, as
     if it were not there.
+
+    Examples
+    --------
+    >>> import pibinn, torch
+    >>> from pibinn.torch import UnrolledNet
+    >>> A = pibinn.Operator.random(20, 40, "rademacher")
+    >>> net = UnrolledNet(pibinn.Model.untrained(A, n_layers=5, weights="one-bit"))
+    >>> net(torch.ones(3, 20)).shape
+    torch.Size([3, 40])
+    >>> sorted(name for name, _ in net.named_parameters())
+    ['beta', 'latent', 'omega', 'scales', 'step', 'theta']
+    >>> net.to_model()
+    Model(20 -> 40, 5 layers, one-bit, soft, dense)
     """
 
     def __init__(self, model: Model, dtype: Any = torch.float32) -> None:
@@ -73,7 +88,6 @@ class UnrolledNet(nn.Module):  # type: ignore[misc]
         self._model = model
         self.spec = model.spec
         self._domain = model._core.domain
-        self._dtype = dtype
         state = model._core.op.structure.state()
         self._repeat = int(state["repeat"])
         self._parts = _Parts(state)
@@ -111,7 +125,9 @@ class UnrolledNet(nn.Module):  # type: ignore[misc]
         kind, layers = self.spec["weights"], self.spec["layers"]
         links = np.stack([model._core.layer_links(k) for k in range(1, layers + 1)])
         shared = model._core.op.structure.shared_links
-        self._complete = self._parts.complex_pairs() if shared < links.shape[1] else None
+        if shared < links.shape[1]:
+            for name, values in zip(("_source", "_sign"), self._parts.complex_pairs()):
+                self.register_buffer(name, values, persistent=False)
         stored = links[:, :shared]
         if kind == "float":
             self.latent = nn.Parameter(_tensor(stored, dtype))
@@ -119,7 +135,8 @@ class UnrolledNet(nn.Module):  # type: ignore[misc]
         runs = self._parts.runs(kind, layers)[:, :shared]
         scales = np.zeros(runs.max() + 1)
         np.maximum.at(scales, runs.reshape(-1), np.abs(stored).reshape(-1))
-        self._runs = torch.tensor(runs.reshape(-1).tolist()).reshape(runs.shape)
+        self.register_buffer("_runs", torch.tensor(runs.reshape(-1).tolist()).reshape(runs.shape),
+                             persistent=False)
         self.latent = nn.Parameter(_tensor(stored / np.maximum(scales[runs], 1e-30), dtype))
         self.scales = nn.Parameter(_tensor(scales, dtype))
 
@@ -131,26 +148,32 @@ class UnrolledNet(nn.Module):  # type: ignore[misc]
         stored = self.latent
         if kind != "float":
             stored = self.scales[self._runs] * _Level.apply(stored, kind == "ternary")
-        if self._complete is not None:
-            source, sign = self._complete
-            stored = torch.cat([stored, stored[:, source] * sign.to(stored)], dim=1)
+        if hasattr(self, "_source"):
+            stored = torch.cat([stored, stored[:, self._source] * self._sign.to(stored)], dim=1)
         return list(stored)
 
     def forward(self, measurements: Tensor) -> Tensor:
         """Signals of every row of measurements, in the unit of the training signals."""
-        y = self._split(measurements, self._domain["complex"]
-                        or self._domain["complex_measurements"])
+        y = self._split(measurements)
         x = self.coefficients(y)[-1]
         if not self._domain["plain"]:
             x = x @ self.synthesis + self.offset
         return self._joined(x) if self._domain["complex"] else x
 
-    def _split(self, rows: Tensor, complex_rows: bool) -> Tensor:
-        if not complex_rows:
-            return rows.to(self._dtype)
+    def _split(self, rows: Tensor) -> Tensor:
+        expected, wants_complex = self._model.n_measurements, self._model.complex_measurements
+        if rows.ndim != 2 or rows.shape[1] != expected:
+            raise UsageError(f"measurements have shape {tuple(rows.shape)}",
+                             f"give rows of {expected} measurements")
+        if rows.is_complex() and not wants_complex:
+            raise UsageError("measurements are complex, and those of this model are real",
+                             "give real numbers")
+        if not wants_complex:
+            return rows.to(self.links.dtype)
         parts = rows.reshape(len(rows), self._domain["vectors"], -1)
-        split = torch.cat([parts.real, parts.imag], dim=2)
-        return split.reshape(len(rows), -1).to(self._dtype)
+        imaginary = parts.imag if rows.is_complex() else torch.zeros_like(parts)
+        split = torch.cat([parts.real, imaginary], dim=2)
+        return split.reshape(len(rows), -1).to(self.links.dtype)
 
     def _joined(self, rows: Tensor) -> Tensor:
         parts = rows.reshape(len(rows), self._domain["vectors"], 2, -1)
@@ -206,12 +229,16 @@ class UnrolledNet(nn.Module):  # type: ignore[misc]
 
 
 def _polish(steps: int, cut: float, a: Tensor, y: Tensor, x: Tensor) -> Tensor:
-    """Conjugate gradients for ||y - A_S x_S||^2 on the support S of every row."""
+    """Conjugate gradients for ||y - A_S x_S||^2 on the support S of every row.
+
+    In float64 whatever the module has: they square the conditioning of A_S, so that in float32 the
+    module and the library, which add up in different orders, would part by twice as much.
+    """
     support = x.abs() > cut * x.abs().amax(dim=2, keepdim=True)
     size = support.sum(dim=2, keepdim=True)
     usable = (size > 0) & (size <= a.shape[0])
-    mask = support.to(x)
-    found = x * mask
+    a, y, mask = a.double(), y.double(), support.double()
+    found = x.double() * mask
     r = y - found @ a.T
     s = p = mask * (r @ a)
     gamma = (s * s).sum(dim=2, keepdim=True)
@@ -221,23 +248,25 @@ def _polish(steps: int, cut: float, a: Tensor, y: Tensor, x: Tensor) -> Tensor:
     for _ in range(steps):
         going = going & (gamma > enough) & (gamma > 1e-13 * columns * (r * r).sum(2, keepdim=True))
         q = p @ a.T
-        step = torch.where(going, gamma / (q * q).sum(dim=2, keepdim=True).clamp_min(1e-38),
+        step = torch.where(going, gamma / (q * q).sum(dim=2, keepdim=True).clamp_min(_TINY),
                            torch.zeros_like(gamma))
         found, r = found + step * p, r - step * q
         s = mask * (r @ a)
         following = (s * s).sum(dim=2, keepdim=True)
-        p = torch.where(going, s + following / gamma.clamp_min(1e-38) * p, p)
+        p = torch.where(going, s + following / gamma.clamp_min(_TINY) * p, p)
         gamma = torch.where(going, following, gamma)
-    return torch.where(usable, found, x)
+    return torch.where(usable, found.to(x), x)
 
 
-class _Part:
+class _Part(nn.Module):  # type: ignore[misc]
     """One diagonal block, or the whole mask: where its links stand in its matrix."""
 
     def __init__(self, rows: slice, cols: slice, first: int, places: Any) -> None:
+        super().__init__()
         self.rows, self.cols, self.first = rows, cols, first
         self.m, self.n = rows.stop - rows.start, cols.stop - cols.start
-        self._places = places  # of a mask: flat place of every link; None where all are there
+        # Of a mask: flat place of every link; None where all are there.
+        self.register_buffer("_places", places, persistent=False)
 
     def matrix(self, links: Tensor) -> Tensor:
         if self._places is None:
@@ -247,12 +276,12 @@ class _Part:
         return flat.index_put((self._places,), links).reshape(self.m, self.n)
 
 
-class _Parts:
+class _Parts(nn.Module):  # type: ignore[misc]
     """The blocks of one repetition of a structure."""
 
     def __init__(self, state: dict[str, Any]) -> None:
-        self._state = state
-        self.parts: list[_Part] = []
+        super().__init__()
+        self.parts = nn.ModuleList()
         if state["kind"] == "mask":
             offsets = np.asarray(state["offsets"], np.int64)
             columns = np.repeat(np.arange(state["cols"]), np.diff(offsets))

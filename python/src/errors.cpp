@@ -1,5 +1,6 @@
 #include <exception>
 #include <filesystem>
+#include <new>
 #include <string>
 
 #include <nanobind/nanobind.h>
@@ -42,6 +43,9 @@ void translate(const std::exception_ptr& thrown, void*) {
         std::rethrow_exception(thrown);
     } catch (const Error& error) {
         raise(name_of(error.kind()), error.message(), error.hint());
+    } catch (const std::bad_alloc&) {
+        raise("OutOfMemoryError", "memory does not suffice for what was asked for",
+              "give smaller sizes, or blocks of the rows one after the other");
     } catch (const std::filesystem::filesystem_error& error) {
         raise("FileError", error.what(), "check the path and its permissions");
     }

@@ -146,3 +146,96 @@ def test_other_threads_run_while_a_batch_is_recovered(data, net):
     done.set()
     counter.join()
     assert during > 20
+
+
+class Refuses:
+    """An array of someone who refuses to convert it, by whatever exception he likes."""
+
+    def __init__(self, error):
+        self._error = error
+
+    def __array__(self, *_, **__):
+        raise self._error
+
+
+class RefusesDLPack:
+    def __dlpack__(self, **_):
+        raise BufferError("on another device")
+
+    def __dlpack_device__(self):
+        return (2, 0)
+
+
+class NoNumber:
+    def __float__(self):
+        raise RuntimeError("not today")
+
+    def __repr__(self):
+        raise RuntimeError("nor a text")
+
+
+REFUSING = {
+    "RuntimeError": lambda: Refuses(RuntimeError("wants a gradient")),
+    "BufferError": RefusesDLPack,
+    "KeyError": lambda: Refuses(KeyError("odd")),
+    "a number beyond float64": lambda: np.array([[10**400] * 20] * 2, object),
+    "no number": lambda: np.array([[NoNumber()] * 20] * 2, object)}
+
+
+@pytest.mark.parametrize("kind", REFUSING)
+def test_an_array_that_does_not_convert_is_told_with_a_hint(net, data, kind):
+    bad = REFUSING[kind]()
+    model, a = net.model_, data.operator
+    calls = [lambda: model.recover(bad), lambda: model.recover_layers(bad),
+             lambda: model.evaluate(bad), lambda: model.evaluate(data.test_signals, bad),
+             lambda: pibinn.Operator(bad), lambda: pibinn.Operator.blocks([bad]),
+             lambda: pibinn.Operator.repeated(bad, 2), lambda: a @ bad,
+             lambda: pibinn.solvers.omp(a, bad),
+             lambda: net.score(data.test_measurements, bad)]
+    if kind not in ("a number beyond float64", "no number"):  # scikit-learn's own words
+        calls += [lambda: net.predict(bad), lambda: net.fit(bad, data.signals),
+                  lambda: net.fit(data.measurements, bad)]
+    for call in calls:
+        with pytest.raises(pibinn.Error) as caught:
+            call()
+        assert caught.value.message and caught.value.hint
+
+
+def test_a_tensor_with_a_gradient_is_told_and_one_without_is_read(data, net):
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed (Debian: python3-torch)",
+                                exc_type=ImportError)
+    y = torch.tensor(data.test_measurements.tolist())
+    assert np.array_equal(net.model_.recover(y), net.model_.recover(data.test_measurements))
+    assert np.array_equal(net.predict(y), net.predict(data.test_measurements))
+    wanted = y.clone().requires_grad_()
+    for call in (net.model_.recover, net.predict, pibinn.Operator):
+        with pytest.raises(pibinn.InputError, match="detach"):
+            call(wanted)
+
+
+@pytest.mark.parametrize("call, words", [
+    (lambda net, a: net.fit_prior(density="much"), "density is 'much'"),
+    (lambda net, a: net.fit_prior(noise_std=[1]), r"noise_std is \[1\]"),
+    (lambda net, a: net.fit_prior(support=3), "support is 3"),
+    (lambda net, a: net.fit_prior(support=[2**40]), "below 4294967296"),
+    (lambda net, a: net.model_.certify(size=1, norm="x"), "norm is 'x'"),
+    (lambda net, a: net.model_.certify(supports=5), "supports is 5"),
+    (lambda net, a: net.model_.calibrate(np.ones((2, 40)), noise_std="x"), "noise_std is 'x'"),
+    (lambda net, a: pibinn.Model.untrained(a, theta=None), "theta is None"),
+    (lambda net, a: pibinn.Model.load(3), "the path is 3"),
+    (lambda net, a: net.save("a\0b"), "the path is"),
+    (lambda net, a: pibinn.solvers.fista(a, np.ones(20), lambda_="x"), "lambda_ is 'x'"),
+    (lambda net, a: pibinn.solvers.amp(a, np.ones(20), density=NoNumber()), "density is a NoNumb"),
+    (lambda net, a: pibinn.solvers.linear(a, np.ones(20), fit=3), "fit is 3"),
+    (lambda net, a: pibinn.solvers.linear(a, np.ones(20), fit=[1]), "fit holds 1 arrays"),
+    (lambda net, a: pibinn.Operator.blocks(3), "blocks is 3"),
+    (lambda net, a: pibinn.Operator.formula("dct", 4, 3), "rows is 3"),
+    (lambda net, a: pibinn.Operator.formula(7, 4, [1]), "kind is 7"),
+    (lambda net, a: pibinn.Operator.formula("dct", 4, [1], flipped=["no"] * 4), "flipped is 'no'"),
+    (lambda net, a: pibinn.Operator.convolution([1.0], 4, first=0.5), "first is 0.5"),
+    (lambda net, a: net.score(np.ones((1, 20)), np.ones((1, 40)), [1, 2]), "sample_weight"),
+    (lambda net, a: net.model_.recover(np.ones(20), n_jobs=10**9), "n_jobs is 1000000000")])
+def test_an_argument_of_the_wrong_type_is_told_with_a_hint(net, data, call, words):
+    with pytest.raises(pibinn.UsageError, match=words) as caught:
+        call(net, data.operator)
+    assert caught.value.hint

@@ -107,6 +107,39 @@ def test_a_pickle_of_another_version_is_refused_with_a_hint(net):
     assert again._core.to_bytes() == state["bytes"]
 
 
+PICKLED = {"operator": (lambda net: net.model_.operator, "model.save"),
+           "estimator": (lambda net: net, "net.save")}
+
+
+@pytest.mark.parametrize("noun", PICKLED)
+def test_a_pickle_of_another_layout_is_refused_with_a_hint(net, data, noun):
+    """As another version would have written it; plain dicts are those of before there were any."""
+    find, hint = PICKLED[noun]
+    whole = find(net)
+    again = pickle.loads(pickle.dumps(whole))
+    assert repr(again) == repr(whole)
+    if noun == "operator":
+        make, (state,) = whole.__reduce__()
+    else:
+        state = whole.__getstate__()
+
+        def make(other):
+            pibinn.UnrolledRecovery.__new__(pibinn.UnrolledRecovery).__setstate__(other)
+
+    assert state["version"] == pibinn.__version__
+    for other in ({**state, "state": 99, "version": "9.1.0"}, {}, {"n_layers": 3}, None, 7):
+        with pytest.raises(pibinn.InputError, match=f"a pickled {noun} of pibinn.*does not read"
+                                                    f".*{hint}") as caught:
+            make(other)
+    assert caught.value.hint
+    with pytest.raises(pibinn.InputError, match="9.1.0"):
+        make({**state, "state": 99, "version": "9.1.0"})
+    for key in ("structure", "attributes"):
+        if key in state:
+            with pytest.raises(pibinn.InputError, match="damaged"):
+                make({**state, key: 5})
+
+
 def test_files_that_are_wrong_are_told(tmp_path):
     with pytest.raises(OSError, match="no-such-file") as caught:
         pibinn.Model.load(tmp_path / "no-such-file")
@@ -114,7 +147,7 @@ def test_files_that_are_wrong_are_told(tmp_path):
     (tmp_path / "bad").write_bytes(b"\0" * 100)
     with pytest.raises(pibinn.InputError):
         pibinn.Model.load(tmp_path / "bad")
-    with pytest.raises(TypeError):
+    with pytest.raises(pibinn.UsageError, match="give a path"):
         pibinn.Model.load(3)
 
 

@@ -121,3 +121,10 @@ def test_what_is_no_operator_is_refused(make, words):
     with pytest.raises(pibinn.Error) as caught:
         make()
     assert words in str(caught.value) and caught.value.hint
+
+
+def test_what_no_memory_holds_is_told_with_a_hint():
+    """2^46 entries of 4 bytes are more than a process can address."""
+    with pytest.raises(MemoryError) as caught:
+        Operator.random(1, 2**46)
+    assert isinstance(caught.value, pibinn.OutOfMemoryError) and caught.value.hint

@@ -1,5 +1,7 @@
 """The module of PyTorch and the library agree: outputs, and the gradients that train."""
 
+import doctest
+
 import numpy as np
 import pytest
 
@@ -70,12 +72,40 @@ def case(request):
     return CASES[request.param]()
 
 
-def test_outputs_are_the_same(case):
-    """Within 1e-6 of the largest entry: float32 against float64, layer after layer."""
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_outputs_are_the_same(case, dtype):
+    """Within 1e-6 of the largest entry: float32 against either, layer after layer."""
     model, y, _ = case
     expected = model.recover(y)
-    found = numbers(UnrolledNet(model, torch.float64)(tensor(y)))
+    found = numbers(UnrolledNet(model, dtype)(tensor(y)))
     assert np.abs(found - expected).max() < 1e-6 * max(1, np.abs(expected).max())
+
+
+def test_all_that_a_module_holds_moves_with_it(case):
+    """The device "meta" computes nothing, and refuses what stayed behind on another one."""
+    model, y, x = case
+    kind = torch.complex64 if np.iscomplexobj(y) else torch.float32
+    net = UnrolledNet(model).to("meta")
+    found = net(torch.empty(y.shape, dtype=kind, device="meta"))
+    assert found.device.type == "meta" and found.shape == x.shape
+    held = [t for m in net.modules() for t in vars(m).values() if isinstance(t, torch.Tensor)]
+    assert held == [] and {b.device.type for b in net.buffers()} == {"meta"}
+
+
+def test_a_module_computes_in_the_precision_it_is_turned_to(data, net):
+    found = UnrolledNet(net.model_).double()(tensor(data.test_measurements))
+    exact = UnrolledNet(net.model_, torch.float64)(tensor(data.test_measurements))
+    assert found.dtype == torch.float64 and torch.equal(found, exact)
+
+
+@pytest.mark.parametrize("bad, words", [
+    (torch.zeros(20), "rows of 20 measurements"), (torch.zeros(2, 19), "rows of 20 measurements"),
+    (torch.zeros(2, 4, 5), "rows of 20 measurements"),
+    (torch.zeros(2, 20, dtype=torch.complex64), "real numbers")])
+def test_tensors_that_do_not_fit_are_told_with_a_hint(net, bad, words):
+    with pytest.raises(pibinn.UsageError, match=words) as caught:
+        UnrolledNet(net.model_)(bad)
+    assert caught.value.hint
 
 
 def test_a_model_that_went_through_pytorch_is_the_same(case):
@@ -98,7 +128,7 @@ def test_gradients_are_the_same(case):
     net = UnrolledNet(model, torch.float64)
     own = ((net.coefficients(tensor(y))[-1] - tensor(x)) ** 2).sum()
     own.backward()
-    assert float(own) == pytest.approx(loss, rel=1e-5)
+    assert float(own.detach()) == pytest.approx(loss, rel=1e-5)
 
     def of_layers(name):
         return np.concatenate([gradient[f"{name}.{k}"] for k in range(1, 5)])
@@ -111,9 +141,9 @@ def test_gradients_are_the_same(case):
     if model.spec["weights"] != "float":
         return
     theirs = of_layers("weights").reshape(4, -1)
-    if net._complete is not None:  # both places of a complex number
+    if hasattr(net, "_source"):  # both places of a complex number
         half = theirs.shape[1] // 2
-        source, sign = (numbers(t) for t in net._complete)
+        source, sign = numbers(net._source), numbers(net._sign)
         total = theirs[:, :half].copy()
         np.add.at(total, (slice(None), source.astype(int)), theirs[:, half:] * sign)
         theirs = total
@@ -121,18 +151,48 @@ def test_gradients_are_the_same(case):
     assert np.abs(found - theirs).max() <= 2e-5 * np.abs(theirs).max()
 
 
-def test_polish_is_the_same_up_to_its_rounding(data, net):
-    """Conjugate gradients square the conditioning, so that float32 keeps four digits of them."""
-    model = pibinn.UnrolledRecovery(data.operator, n_layers=4, polish=6, max_epochs=2).fit(
+def polished(data, steps):
+    model = pibinn.UnrolledRecovery(data.operator, n_layers=4, polish=steps, max_epochs=2).fit(
         data.measurements, data.signals).model_
     module = UnrolledNet(model, torch.float64)
-    out = module(tensor(data.test_measurements))
+    return model, module, module(tensor(data.test_measurements))
+
+
+def conditioning(a, x):
+    return np.array([np.linalg.cond(a[:, np.flatnonzero(row)]) if row.any() else 1 for row in x])
+
+
+def test_polish_is_least_squares_on_the_support(data):
+    """The module against float64's own least squares, once there are steps enough."""
+    model, _, out = polished(data, 30)
+    found, a = numbers(out), data.operator.to_dense().astype(float)
+    for x, y in zip(found, data.test_measurements.astype(float)):
+        places = np.flatnonzero(x)
+        best = np.linalg.lstsq(a[:, places], y, rcond=None)[0]
+        # Steps end at a gradient of 1e-7 of the first one, and A_S^T A_S is divided by.
+        assert np.abs(x[places] - best).max() < 1e-6 * np.abs(best).max() * max(
+            1, np.linalg.cond(a[:, places]) ** 2 / 10)
+
+
+@pytest.mark.parametrize("steps", [3, 6, 30])
+def test_polish_is_that_of_the_library(data, steps):
+    """Conjugate gradients in float32, which are the library's, square the conditioning.
+
+    So 1e-6 holds where it is small and the steps are few, or enough to have converged; between
+    these two the directions of float32 turn, and some signals in a hundred differ in more digits.
+    """
+    model, module, out = polished(data, steps)
+    expected = model.recover(data.test_measurements)
+    error = np.abs(numbers(out) - expected).max(axis=1) / np.abs(expected).max(axis=1)
+    well = conditioning(data.operator.to_dense(), expected) < 4
+    assert well.mean() > 0.9
+    if steps != 6:
+        assert error[well].max() < 1e-6
+    assert (error < 1e-6).mean() >= 0.99 and error.max() < 1e-4
+    single = numbers(UnrolledNet(model)(tensor(data.test_measurements).float()))
+    assert np.abs(single - numbers(out)).max() < 1e-6 * np.abs(expected).max()
     out.sum().backward()
     assert float(module.theta.grad.abs().sum()) > 0
-    found = numbers(out)
-    expected = model.recover(data.test_measurements)
-    assert np.median(np.abs(found - expected).max(axis=1)) < 1e-5
-    assert np.abs(found - expected).max() < 1e-3 * np.abs(expected).max()
 
 
 @pytest.mark.parametrize("weights", ["tied", "one-bit", "ternary", "one-bit-channel"])
@@ -160,3 +220,8 @@ def test_a_fully_connected_network_is_refused(data):
                                    architecture="fcn")
     with pytest.raises(pibinn.UsageError, match="unrolled"):
         UnrolledNet(model)
+
+
+def test_examples_of_docstrings_run():
+    found = doctest.testmod(pibinn.torch, optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert found.failed == 0 and found.attempted > 0
