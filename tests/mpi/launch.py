@@ -102,11 +102,11 @@ def process_of(launcher, rank):
     return None
 
 
-def wait_for(launcher, when, seconds=30):
+def wait_for(launcher, when, seconds=30, nap=0.01):
     end = time.monotonic() + seconds
     while not when():
         assert time.monotonic() < end and launcher.poll() is None, launcher.communicate()
-        time.sleep(0.01)
+        time.sleep(nap)
 
 
 def kill_rank(launcher, rank, when):
