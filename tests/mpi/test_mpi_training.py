@@ -92,7 +92,7 @@ def test_no_rank_but_the_first_holds_all_signals(tmp_path):
     result = run([str(PROGRAM), *words, "one"], tmp_path, env=env, timeout=4 * TIMEOUT)
     assert result.returncode == 0, result.stderr
     # Of private memory, in kilobytes: what it starts with, a fourth of all signals twice, a batch.
-    limited = ["bash", "-c", 'ulimit -d 200000; exec "$0" "$@"', str(PROGRAM)]
+    limited = ["bash", "-c", 'ulimit -d 320000; exec "$0" "$@"', str(PROGRAM)]
     result = run([MPIRUN, *OPTIONS, "-n", "1", str(PROGRAM), *words, "four", ":", "-n", "3",
                   *limited, *words, "four"], tmp_path, env=env, timeout=4 * TIMEOUT)
     assert result.returncode == 0, result.stderr
