@@ -148,10 +148,10 @@ def test_a_full_disk_of_rank_0_ends_the_job_in_one_line(tmp_path):
 
 @pytest.fixture
 def small_disk(tmp_path):
-    """A file system of its own with room for 200 kB."""
+    """A file system of its own with room for 600 kB."""
     folder = tmp_path / "disk"
     folder.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", str(folder)],
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=600k", "tmpfs", str(folder)],
                              capture_output=True, text=True)
     if mounted.returncode != 0:
         pytest.skip(f"skipped: no leave to mount a small disk ({mounted.stderr.strip()})")
