@@ -55,6 +55,10 @@ public:
     virtual void broadcast(std::span<std::byte> bytes, std::size_t from) = 0;
     /// All ranks: as many bytes of each, in the order of the ranks.
     virtual void all_gather(std::span<const std::byte> own, std::span<std::byte> all) = 0;
+    /// All ranks: `out[r]` goes to rank r, and what rank r has for this one comes into `in[r]`.
+    /// Both know how much it is.
+    virtual void exchange(std::span<const std::span<const std::byte>> out,
+                          std::span<const std::span<std::byte>> in) = 0;
     virtual void barrier() = 0;
 
     /// All ranks: rank 0's text everywhere.

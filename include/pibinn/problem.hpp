@@ -57,6 +57,9 @@ struct Problem {
     Operator op;
     DataSet train;
     DataSet test;
+    /// Where ranks share a training, `train` may be a part of all `train_rows` rows, from row
+    /// `train_begin` on; 0 rows say that it is whole. Only train() takes such a problem.
+    std::size_t train_begin = 0, train_rows = 0;
     double noise_std = 0;            ///< of the measurements
     std::optional<SnrRange> snr_db;  ///< of the measurements, instead of noise_std
     Disturbance train_disturbance;
@@ -88,6 +91,8 @@ struct Problem {
     static Problem from_arrays(const ArrayProblem& arrays, ThreadPool& pool);
 
     ProblemTraits traits() const;
+    /// The training rows of all ranks together.
+    std::size_t all_train_rows() const { return train_rows > 0 ? train_rows : train.x.rows(); }
 };
 
 /// A user's own operator and signals, one signal per row, in the user's own unit. A training comes

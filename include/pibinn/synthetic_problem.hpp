@@ -29,6 +29,8 @@ struct SyntheticSpec {
     std::size_t test = 1000;
     double noise_std = 0;
     std::optional<SnrRange> snr_db;  ///< of the measurements, instead of noise_std
+    /// Of so many parts of the training set, the one to be drawn (Problem::train_begin).
+    std::size_t part = 0, parts = 1;
 };
 
 Problem make_synthetic(const SyntheticSpec& spec, std::uint64_t seed, ThreadPool& pool);

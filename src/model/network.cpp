@@ -23,7 +23,7 @@ Network::Network(NetworkSpec spec, const Operator& op, Backend& backend)
       signal_cols_(op.cols()),
       measurement_cols_(op.rows()) {}
 
-MatrixView<const float> Network::fold(ConstBatchView batch) const {
+ConstBatchView Network::fold(ConstBatchView batch) const {
     ensure(repeat_ == 1 || batch.contiguous(), "a repeated network needs batches without gaps");
     if (repeat_ == 1) return batch;
     return {batch.data, batch.rows * repeat_, batch.cols / repeat_};
@@ -147,18 +147,32 @@ Batch Network::recover_coefficients(const ParameterStore& effective, ConstBatchV
 double Network::gradient(const DeviceParameters& effective, ConstBatchView y, ConstBatchView target,
                          RowLoss loss, std::span<const float> row_weights,
                          DeviceParameters& gradient, ThreadPool& pool) {
-    ensure(y.rows > 0 && y.cols == measurement_cols_ && target.cols == signal_cols_ &&
-               y.rows == target.rows && row_weights.size() == y.rows,
+    ensure(y.cols == measurement_cols_ && target.cols == signal_cols_ && !ranks_->several(),
+           "gradient of batches that do not fit the network");
+    return this->gradient(effective, {y.rows, fold(y), fold(target)}, loss, row_weights, gradient,
+                          pool);
+}
+
+double Network::gradient(const DeviceParameters& effective, const BatchPart& batch, RowLoss loss,
+                         std::span<const float> row_weights, DeviceParameters& gradient,
+                         ThreadPool& pool) {
+    const std::size_t rows = batch.rows * repeat_;
+    const std::size_t shards = shards_for(rows);
+    const Shards own = shards_of_rank(shards, ranks_->rank());
+    const std::size_t step = rows_per_pass();
+    std::size_t passes = 0, here = 0;
+    for_passes(rows, ranks_->rank(), [&](std::size_t begin, std::size_t end) {
+        ++passes;
+        here += end - begin;
+    });
+    ensure(rows > 0 && batch.y.rows == here && batch.target.rows == here &&
+               row_weights.size() == batch.rows,
            "gradient of batches that do not fit the network");
     std::vector<float> weights(row_weights.begin(), row_weights.end());
     if (repeat_ > 1) {
-        weights.resize(y.rows * repeat_);
+        weights.resize(rows);
         for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = row_weights[i / repeat_];
     }
-    const auto y_rows = fold(y);
-    const auto target_rows = fold(target);
-    const std::size_t shards = shards_for(y_rows.rows);
-    const Shards own = shards_of_rank(shards, ranks_->rank());
     // One shard needs no sum, and so no gradient beside the result.
     while (shards > 1 && shard_gradients_.size() < own.size())
         shard_gradients_.emplace_back(layout_, backend_);
@@ -167,8 +181,6 @@ double Network::gradient(const DeviceParameters& effective, ConstBatchView y, Co
     };
     std::vector<DeviceParameters*> parts;
     for (std::size_t shard = own.begin; shard < own.end; ++shard) parts.push_back(&of_shard(shard));
-    std::size_t passes = 0;
-    for_passes(y_rows.rows, ranks_->rank(), [&](std::size_t, std::size_t) { ++passes; });
     std::optional<RankSum> sum;
     if (ranks_->several())
         sum.emplace(*ranks_, std::min(shards, ranks_->size()), passes, parts, gradient, backend_,
@@ -178,14 +190,17 @@ double Network::gradient(const DeviceParameters& effective, ConstBatchView y, Co
     };
     std::vector<double> losses(shards, 0.0);
     std::vector<char> started(shards, 0);
-    for_shards(y_rows.rows, pool,
+    for_shards(rows, pool,
                [&](std::size_t shard, std::size_t slot, std::size_t begin, std::size_t end) {
+                   // Of each round of shards the passes of this rank's are here.
+                   const std::size_t pass = begin / step;
+                   const std::size_t at = (pass / shards * own.size() + shard - own.begin) * step;
                    const Into into = started[shard] ? Into::add : Into::assign;
                    if (into == Into::assign) backend_.fill(0, of_shard(shard).scalars());
                    started[shard] = 1;
                    losses[shard] +=
-                       gradient_rows(slot, effective, y_rows.row_range(begin, end),
-                                     target_rows.row_range(begin, end), loss,
+                       gradient_rows(slot, effective, batch.y.row_range(at, at + end - begin),
+                                     batch.target.row_range(at, at + end - begin), loss,
                                      std::span<const float>(weights).subspan(begin, end - begin),
                                      of_shard(shard), into, layer_done);
                });

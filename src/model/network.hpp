@@ -14,6 +14,13 @@
 
 namespace pibinn {
 
+/// The rows of a batch that one rank works through: those of its passes, one after the other, with
+/// repetitions folded into rows. Of one process these are all rows.
+struct BatchPart {
+    std::size_t rows = 0;  ///< of the whole batch, before folding
+    ConstBatchView y, target;
+};
+
 /// A network in motion: it runs effective parameters forward, and backward into a store of the same
 /// layout. It owns the working memory of its passes, so one thread at a time may call it; the work
 /// itself is spread over the pool.
@@ -36,6 +43,10 @@ public:
     double gradient(const DeviceParameters& effective, ConstBatchView y, ConstBatchView target,
                     RowLoss loss, std::span<const float> row_weights, DeviceParameters& gradient,
                     ThreadPool& pool);
+    /// The same of a batch of which only the rows of this rank are here.
+    double gradient(const DeviceParameters& effective, const BatchPart& batch, RowLoss loss,
+                    std::span<const float> row_weights, DeviceParameters& gradient,
+                    ThreadPool& pool);
     /// The same for parameters on the host.
     double gradient(const ParameterStore& effective, ConstBatchView y, ConstBatchView target,
                     RowLoss loss, std::span<const float> row_weights, ParameterStore& gradient,
@@ -51,6 +62,14 @@ public:
     /// works through its own shards, and all get the same bytes as one process. Where numbers are
     /// not in host memory, every rank does all of the work.
     void share(Communicator& ranks);
+    /// Who shares the work: one process where nobody does.
+    Communicator& ranks() const { return *ranks_; }
+    /// Repetitions that are folded into rows.
+    std::size_t repeat() const { return repeat_; }
+    /// Calls take(first row, last row) for every pass of a rank in a batch of folded rows, in
+    /// order.
+    void for_passes(std::size_t rows, std::size_t rank,
+                    const std::function<void(std::size_t, std::size_t)>& take) const;
 
 protected:
     Network(NetworkSpec spec, const Operator& op, Backend& backend);
@@ -97,12 +116,9 @@ private:
         std::size_t size() const { return end - begin; }
     };
     Shards shards_of_rank(std::size_t shards, std::size_t rank) const;
-    /// Calls take(first row, last row) for every pass of a rank, in order.
-    void for_passes(std::size_t rows, std::size_t rank,
-                    const std::function<void(std::size_t, std::size_t)>& take) const;
     /// Rows that the ranks made, on all of them.
     void exchange_rows(BatchView rows);
-    MatrixView<const float> fold(ConstBatchView batch) const;
+    ConstBatchView fold(ConstBatchView batch) const;
 
     Communicator* ranks_ = &alone();
     std::vector<DeviceParameters> shard_gradients_;  ///< of this rank's shards

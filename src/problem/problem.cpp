@@ -85,7 +85,8 @@ void require_measurements(const Problem& problem) {
                 if (!(std::abs(v) <= kLargestMeasurement))
                     fail_input(
                         fmt::format("a measurement of {} signal {} is {}, and {:g} is the most",
-                                    set == &problem.train ? "training" : "test", i, v,
+                                    set == &problem.train ? "training" : "test",
+                                    set == &problem.train ? problem.train_begin + i : i, v,
                                     kLargestMeasurement),
                         "scale the operator, the signals or their noise down: any unit will do");
 }
@@ -94,7 +95,8 @@ void measure_sets(Problem& problem, std::uint64_t seed, ThreadPool& pool) {
     for (const Split split : {Split::train, Split::test}) {
         DataSet& set = split == Split::train ? problem.train : problem.test;
         set.y = Batch(set.x.rows(), problem.op.rows());
-        sense(problem, split, set.x, set.y, seed, 0, pool);
+        sense(problem, split, set.x, set.y, seed, split == Split::train ? problem.train_begin : 0,
+              pool);
     }
     require_measurements(problem);
 }

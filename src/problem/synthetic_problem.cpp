@@ -2,6 +2,7 @@
 
 #include "problem/near_sign.hpp"
 #include "problem/random_mask.hpp"
+#include "problem/row_shares.hpp"
 #include "problem/units.hpp"
 
 namespace pibinn {
@@ -39,8 +40,13 @@ Problem drawn_problem(const SyntheticSpec& spec, double noise_std, Operator op, 
     problem.signal_size = 1;
     problem.prior = spec.prior;
     problem.invariance = spec.prior.support.empty() ? Invariance::shifts : Invariance::signs;
-    problem.train.x =
-        draw_signals(spec.prior, spec.train, problem.op.cols(), seed, Purpose::train_signals, pool);
+    const RowShares shares(spec.train, problem.op.structure().repeat(), spec.parts);
+    if (spec.parts > 1) {
+        problem.train_begin = shares.begin(spec.part);
+        problem.train_rows = spec.train;
+    }
+    problem.train.x = draw_signals(spec.prior, shares.size(spec.part), problem.op.cols(), seed,
+                                   Purpose::train_signals, pool, problem.train_begin);
     problem.test.x =
         draw_signals(spec.prior, spec.test, problem.op.cols(), seed, Purpose::test_signals, pool);
     measure_sets(problem, seed, pool);

@@ -14,6 +14,7 @@
 #include "study/radio_words.hpp"
 #include "study/real_source.hpp"
 #include "study/run_folder.hpp"
+#include "train/trainer.hpp"
 
 namespace pibinn::study {
 
@@ -122,6 +123,13 @@ double alpha_reached(const std::vector<SeedRun>& seeds) {
     return most;
 }
 
+/// Whether each rank of one training may draw a part of its signals alone.
+bool may_be_in_parts(const TrainingRun& run) {
+    return run.train.seeds == 1 && run.device == "cpu" && !run.config.dense_network &&
+           run.config.problem.kind == ProblemKind::synthetic &&
+           trains_on_parts(run.config.model, run.train.recipe);
+}
+
 }  // namespace
 
 std::shared_ptr<const Problem> seed_problem(const Config& config, std::size_t index,
@@ -172,8 +180,13 @@ TrainedRun run_training(const TrainingRun& run, const ProgressSink& listener, Th
     TrainingProgress progress(listener, run.train.seeds * run.train.recipe.epochs());
     // Another rank than 0 makes the problems of the seeds that it gets.
     const bool all = ranks.first() || run.train.seeds == 1;
+    Config own = run.config;
+    if (!ranks.first() && may_be_in_parts(run)) {
+        own.problem.spec.part = ranks.rank();
+        own.problem.spec.parts = ranks.size();
+    }
     const SeedProblems problems =
-        all ? make_problems(run.config, run.train.seeds, pool) : SeedProblems(run.train.seeds);
+        all ? make_problems(own, run.train.seeds, pool) : SeedProblems(run.train.seeds);
     if (all) progress.note(short_notes(*problems.front()));
     TrainedRun trained;
     trained.seeds = train_seeds(run, problems, progress, 1, pool, ranks);

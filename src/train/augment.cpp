@@ -5,6 +5,8 @@
 #include <numbers>
 #include <vector>
 
+#include "pibinn/error.hpp"
+
 namespace pibinn {
 
 namespace {
@@ -59,72 +61,73 @@ void mix(const Batch& x, std::size_t i, std::size_t j, double t, std::span<float
     for (float& v : out) v *= factor;
 }
 
-// Products are made of tasks of up to so many rows, each rounded by itself: a share that begins
-// anywhere else would round otherwise.
-constexpr std::size_t kRowsPerShare = 128;
-
-/// The rows that each rank draws and measures.
-struct RowShares {
-    RowShares(std::size_t rows_, Communicator& ranks_) : rows(rows_), ranks(ranks_) {}
-
-    std::size_t begin(std::size_t rank) const {
-        const std::size_t shares = (rows + kRowsPerShare - 1) / kRowsPerShare;
-        return std::min(rows, shares * rank / ranks.size() * kRowsPerShare);
-    }
-    BatchView own(Batch& set) const {
-        return BatchView(set).row_range(begin(ranks.rank()), begin(ranks.rank() + 1));
-    }
-    /// The rows of all, everywhere.
-    void exchange(Batch& set) const {
-        if (!ranks.several()) return;
-        std::size_t most = 0;
-        for (std::size_t r = 0; r < ranks.size(); ++r)
-            most = std::max(most, begin(r + 1) - begin(r));
-        most *= set.cols();
-        std::vector<float> mine(most), all(most * ranks.size());
-        const BatchView from = own(set);
-        std::copy_n(from.data, from.rows * from.cols, mine.begin());
-        ranks.all_gather(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all)));
-        for (std::size_t r = 0; r < ranks.size(); ++r)
-            if (r != ranks.rank())
-                std::copy_n(all.data() + r * most, (begin(r + 1) - begin(r)) * set.cols(),
-                            set.data() + begin(r) * set.cols());
-    }
-
-    std::size_t rows;
-    Communicator& ranks;
-};
+/// The rows of all ranks, everywhere.
+void gather_rows(const RowShares& shares, Communicator& ranks, Batch& set) {
+    const std::size_t most = shares.most() * set.cols();
+    std::vector<float> mine(most), all(most * ranks.size());
+    const auto place = [&](std::size_t r) { return set.data() + shares.begin(r) * set.cols(); };
+    std::copy_n(place(ranks.rank()), shares.size(ranks.rank()) * set.cols(), mine.begin());
+    ranks.all_gather(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all)));
+    for (std::size_t r = 0; r < ranks.size(); ++r)
+        if (r != ranks.rank())
+            std::copy_n(all.data() + r * most, shares.size(r) * set.cols(), place(r));
+}
 
 }  // namespace
 
+RowShares row_shares(const Problem& problem, const Communicator& ranks) {
+    return {problem.all_train_rows(), problem.op.structure().repeat(), ranks.size()};
+}
+
+bool augments_rows(Augment augment) {
+    return augment != Augment::shift && augment != Augment::flip && augment != Augment::mix;
+}
+
 void augment_epoch(Augment augment, const Problem& problem, std::size_t trained, std::uint64_t seed,
-                   std::uint64_t epoch, DataSet& set, ThreadPool& pool, Communicator& ranks) {
+                   std::uint64_t epoch, DataSet& set, ThreadPool& pool, Communicator& ranks,
+                   bool part) {
     const DataSet& from = problem.train;
-    if (augment == Augment::none) {
-        if (set.x.rows() != from.x.rows()) set = from;
-        return;
-    }
-    const std::size_t rows = from.x.rows();
+    const std::size_t rows = problem.all_train_rows();
     const std::size_t n = from.x.cols();
-    if (set.x.rows() != rows) set = from;
+    const RowShares shares = row_shares(problem, ranks);
+    const std::size_t begin_own = shares.begin(ranks.rank());
+    const std::size_t own_rows = shares.size(ranks.rank());
+    // Row i of the set is row first + i of all, and row skipped + i of those that are here.
+    const std::size_t first = part ? begin_own : 0;
+    const std::size_t held = part ? own_rows : rows;
+    const std::size_t skipped = first - problem.train_begin;
+    if (set.x.rows() != held || set.x.cols() != n) {
+        const auto copy = [&](const Batch& batch) {
+            Batch result(held, batch.cols());
+            std::copy_n(batch.data() + skipped * batch.cols(), result.size(), result.data());
+            return result;
+        };
+        set = {copy(from.x), copy(from.y)};
+    }
+    if (augment == Augment::none) return;
     const auto stream_of = [&](std::size_t i) {
         return Stream(seed, Purpose::augment, epoch * rows + i);
     };
     if (augment == Augment::negate) {
-        for (std::size_t i = 0; i < rows; ++i) {
-            const float sign = stream_of(i).bernoulli(0.5) ? 1.0F : -1.0F;
-            for (std::size_t j = 0; j < n; ++j) set.x(i, j) = sign * from.x(i, j);
-            for (std::size_t j = 0; j < from.y.cols(); ++j) set.y(i, j) = sign * from.y(i, j);
+        for (std::size_t i = 0; i < held; ++i) {
+            const float sign = stream_of(first + i).bernoulli(0.5) ? 1.0F : -1.0F;
+            for (std::size_t j = 0; j < n; ++j) set.x(i, j) = sign * from.x(skipped + i, j);
+            for (std::size_t j = 0; j < from.y.cols(); ++j)
+                set.y(i, j) = sign * from.y(skipped + i, j);
         }
         return;
     }
-    const RowShares shares(rows, ranks);
-    const std::size_t begin_own = shares.begin(ranks.rank());
+    ensure(!part || augments_rows(augment), "an augment of rows by themselves");
+    const auto own = [&](Batch& batch) {
+        return BatchView(batch).row_range(begin_own - first, begin_own - first + own_rows);
+    };
     if (augment == Augment::fresh) {
-        const BatchView own = shares.own(set.x);
-        const Batch drawn = draw_signals(*problem.prior, own.rows, n, seed, Purpose::augment, pool,
-                                         epoch * rows + begin_own);
-        std::copy_n(drawn.data(), drawn.size(), own.data);
+        Batch drawn = draw_signals(*problem.prior, own_rows, n, seed, Purpose::augment, pool,
+                                   epoch * rows + begin_own);
+        if (own_rows == held)
+            set.x = std::move(drawn);
+        else
+            std::copy_n(drawn.data(), drawn.size(), own(set.x).data);
     } else if (augment == Augment::shift) {
         set.x = changed_signals(
             problem, pool, [&](std::size_t i, std::span<const float> in, std::span<float> out) {
@@ -137,12 +140,12 @@ void augment_epoch(Augment augment, const Problem& problem, std::size_t trained,
                 flip(in, problem.domain.patch, stream_of(i).word(), out);
             });
     } else if (augment != Augment::noise) {
-        pool.run_chunks(rows, 64, [&](std::size_t, std::size_t begin, std::size_t end) {
+        pool.run_chunks(held, 64, [&](std::size_t, std::size_t begin, std::size_t end) {
             for (std::size_t i = begin; i < end; ++i) {
-                Stream stream = stream_of(i);
+                Stream stream = stream_of(first + i);
                 const std::size_t shift =
                     augment == Augment::roll ? stream.below(static_cast<std::uint32_t>(n)) : 0;
-                const auto in = from.x.row(i);
+                const auto in = from.x.row(skipped + i);
                 const auto out = set.x.row(i);
                 std::uint32_t signs = 0;
                 for (std::size_t j = 0; j < n; ++j) {
@@ -166,10 +169,11 @@ void augment_epoch(Augment augment, const Problem& problem, std::size_t trained,
         });
     }
     // Far beyond the data set's own rows: every epoch has noise and artefacts of its own.
-    sense(problem, Split::train, shares.own(set.x), shares.own(set.y), seed,
-          (epoch + 1) * rows + begin_own, pool);
-    if (augment == Augment::fresh) shares.exchange(set.x);
-    shares.exchange(set.y);
+    sense(problem, Split::train, own(set.x), own(set.y), seed, (epoch + 1) * rows + begin_own,
+          pool);
+    if (part || !ranks.several()) return;
+    if (augment == Augment::fresh) gather_rows(shares, ranks, set.x);
+    gather_rows(shares, ranks, set.y);
 }
 
 }  // namespace pibinn

@@ -185,7 +185,7 @@ std::vector<std::string> training_warnings(const Problem& problem, const TrainRe
 }
 
 std::size_t usual_batch(const Problem& problem, const Recipe& recipe) {
-    const double all = static_cast<double>(problem.train.x.rows());
+    const double all = static_cast<double>(problem.all_train_rows());
     const auto rows = static_cast<std::size_t>(all - std::round(recipe.validation * all));
     const std::size_t repeat = problem.op.structure().repeat();
     const std::size_t few = std::max(kLeastBatch, rows * repeat / kStepsPerEpoch);
@@ -211,7 +211,9 @@ TrainResult train(const TrainJob& asked, ThreadPool& pool, const ProgressSink& p
     if (&trained != &problem) recipe.guarantee = in_units(recipe.guarantee, units);
     const auto backend = make_backend(job.device);
     Trainer trainer(trained, job.spec, recipe, job.seed, *backend, pool, ranks);
-    const std::string identity = training_identity(job);
+    // That of all signals, which no other rank need have.
+    const std::string identity =
+        ranks.broadcast_text(ranks.first() ? training_identity(job) : std::string());
     if (job.resume && !job.folder.empty()) restore(job, identity, trainer);
     // What was done before counts: a resumed training starts its bar there.
     const std::size_t restored = trainer.history().size();

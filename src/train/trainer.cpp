@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include <fmt/format.h>
 
 #include "core/work_clock.hpp"
 #include "model/model_parameters.hpp"
 #include "pibinn/error.hpp"
-#include "train/augment.hpp"
 #include "train/certified.hpp"
 #include "train/guarantee.hpp"
 #include "train/start.hpp"
@@ -56,6 +56,12 @@ double loss_unit(LossKind loss, double energy, double mean_energy) {
 
 }  // namespace
 
+bool trains_on_parts(const NetworkSpec& spec, const Recipe& recipe) {
+    return !spec.has_prior() && recipe.validation == 0 && augments_rows(recipe.augment) &&
+           std::none_of(recipe.stages.begin(), recipe.stages.end(),
+                        [](const Stage& stage) { return stage.alpha > 0 || stage.guarantee; });
+}
+
 Trainer::Trainer(const Problem& problem, const NetworkSpec& spec, const Recipe& recipe,
                  std::uint64_t seed, Backend& backend, ThreadPool& pool, Communicator& ranks)
     : problem_(problem),
@@ -72,7 +78,7 @@ Trainer::Trainer(const Problem& problem, const NetworkSpec& spec, const Recipe& 
       optimiser_(network_->layout(), backend) {
     recipe_.validate(spec_);
     network_->share(ranks);
-    const std::size_t rows = problem_.train.x.rows();
+    const std::size_t rows = problem_.all_train_rows();
     validation_rows_ =
         static_cast<std::size_t>(std::lround(recipe_.validation * static_cast<double>(rows)));
     if (recipe_.validation > 0 && validation_rows_ == 0)
@@ -85,6 +91,8 @@ Trainer::Trainer(const Problem& problem, const NetworkSpec& spec, const Recipe& 
             fail_usage(fmt::format("a batch of {} from a training set of {}", batch,
                                    rows - validation_rows_),
                        "set Recipe::batch to the training set's size or less");
+    rows_ = std::make_unique<TrainingRows>(problem_, rows - validation_rows_, ranks_);
+    ensure(!rows_->in_parts() || trains_on_parts(spec_, recipe_), "a training on parts of a set");
     for (const Stage& stage : recipe_.stages)
         if (stage.alpha > 0 && !certified_)
             certified_ = std::make_shared<const CertifiedSet>(problem_, spec_);
@@ -118,12 +126,11 @@ void Trainer::begin_stage() {
 
 double Trainer::starting_error(const Stage& stage) {
     make_effective(kind_in(stage), latent_, effective_, backend_);
-    const std::size_t rows = std::min(problem_.train.x.rows(), kStartingSignals);
-    const Batch x = network_->recover_coefficients(
-        effective_, problem_.train.y.view().row_range(0, rows), pool_);
+    const DataSet signals = rows_->first(kStartingSignals);
+    const Batch x = network_->recover_coefficients(effective_, signals.y, pool_);
     double error = 0, energy = 0;
     for (std::size_t i = 0; i < x.size(); ++i) {
-        const double truth = problem_.train.x.values()[i];
+        const double truth = signals.x.values()[i];
         error += (x.values()[i] - truth) * (x.values()[i] - truth);
         energy += truth * truth;
     }
@@ -152,8 +159,8 @@ void Trainer::run_epoch() {
     const double start = work_seconds();
     const Stage& stage = recipe_.stages[state_.stage];
     const std::size_t number = state_.history.size();
-    const std::size_t count = problem_.train.x.rows() - validation_rows_;
-    augment_epoch(recipe_.augment, problem_, count, seed_, number, epoch_set_, pool_, ranks_);
+    const std::size_t count = rows_->trained();
+    rows_->begin_epoch(recipe_.augment, seed_, number, pool_);
 
     EpochRecord record;
     record.stage = state_.stage;
@@ -164,15 +171,15 @@ void Trainer::run_epoch() {
     const double soft = softening();
     network_->set_ramp(recipe_.ramp, soft);
     if (batch >= count) {
-        // All rows in one batch: their order makes no difference, and to copy them took 3 % of the
-        // epoch.
-        loss = run_batch(stage, record.rate, epoch_set_.x.view().row_range(0, count),
-                         epoch_set_.y.view().row_range(0, count));
+        // All rows in one batch: their order makes no difference.
+        std::vector<std::uint32_t> rows(count);
+        std::iota(rows.begin(), rows.end(), 0U);
+        loss = run_batch(stage, record.rate, rows, rows_->whole(*network_));
     } else {
         const auto order = Stream(seed_, Purpose::shuffle, number).permutation(count);
         for (std::size_t at = 0; at < count; at += batch) {
-            fill_batch(std::span(order).subspan(at, std::min(batch, count - at)));
-            loss += run_batch(stage, record.rate, batch_x_, batch_y_);
+            const auto rows = std::span(order).subspan(at, std::min(batch, count - at));
+            loss += run_batch(stage, record.rate, rows, rows_->batch(rows, *network_));
         }
     }
     network_->set_ramp(0, 0);  // what is measured is what is stored
@@ -210,27 +217,12 @@ double Trainer::softening() const {
     return std::max(0.0, 1 - done / (kSoftShare * static_cast<double>(recipe_.epochs())));
 }
 
-void Trainer::fill_batch(std::span<const std::uint32_t> rows) {
-    if (batch_x_.rows() != rows.size()) {
-        batch_x_ = Batch(rows.size(), epoch_set_.x.cols());
-        batch_y_ = Batch(rows.size(), epoch_set_.y.cols());
-    }
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        const auto x = epoch_set_.x.row(rows[i]);
-        const auto y = epoch_set_.y.row(rows[i]);
-        std::copy(x.begin(), x.end(), batch_x_.row(i).begin());
-        std::copy(y.begin(), y.end(), batch_y_.row(i).begin());
-    }
-}
-
-double Trainer::run_batch(const Stage& stage, double rate, ConstBatchView x, ConstBatchView y) {
-    row_weights_.resize(x.rows);
-    std::vector<double> energies(x.rows, 0.0);
+double Trainer::run_batch(const Stage& stage, double rate, std::span<const std::uint32_t> rows,
+                          const BatchPart& part) {
+    const auto count = static_cast<double>(rows.size());
+    row_weights_.resize(rows.size());
     double mean_energy = 0;
-    for (std::size_t i = 0; i < x.rows; ++i) {
-        for (float v : x.row(i)) energies[i] += double{v} * v;
-        mean_energy += energies[i] / static_cast<double>(x.rows);
-    }
+    for (const std::uint32_t row : rows) mean_energy += rows_->energies()[row] / count;
     const RowLoss row_loss = recipe_.loss == LossKind::norm       ? RowLoss::norm
                              : recipe_.loss == LossKind::log_norm ? RowLoss::tempered
                                                                   : RowLoss::squared;
@@ -239,23 +231,23 @@ double Trainer::run_batch(const Stage& stage, double rate, ConstBatchView x, Con
                                                          : 2;
     const bool logarithm = recipe_.loss == LossKind::log || recipe_.loss == LossKind::log_norm;
     double zero_loss = 0;  // of the zero estimate
-    for (std::size_t i = 0; i < x.rows; ++i) {
-        const double share = loss_unit(recipe_.loss, energies[i], mean_energy);
-        row_weights_[i] =
-            share > 0 ? static_cast<float>(1.0 / (share * static_cast<double>(x.rows))) : 0.0F;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const double energy = rows_->energies()[rows[i]];
+        const double share = loss_unit(recipe_.loss, energy, mean_energy);
+        row_weights_[i] = share > 0 ? static_cast<float>(1.0 / (share * count)) : 0.0F;
         // A network that is made for a class of signals may answer to others with anything.
-        if (stage.guarantee && !guarantee_->holds(x.row(i))) row_weights_[i] = 0;
-        zero_loss += row_weights_[i] * std::pow(energies[i], power / 2);
+        if (stage.guarantee && !guarantee_->holds(rows_->signal(rows[i]))) row_weights_[i] = 0;
+        zero_loss += row_weights_[i] * std::pow(energy, power / 2);
     }
     make_effective(kind_in(stage), latent_, effective_, backend_);
     const double loss =
-        network_->gradient(effective_, y, x, row_loss, row_weights_, gradient_, pool_);
+        network_->gradient(effective_, part, row_loss, row_weights_, gradient_, pool_);
     if (!(loss <= kDiverged * std::max(zero_loss, 1e-30))) fail_diverged(stage);
     if (logarithm && loss > 0) backend_.multiply(static_cast<float>(1 / loss), gradient_.all());
     if (stage.alpha > 0 && stage.trains_weights) add_penalty(stage);
     straight_through(stage);
     optimiser_.step(stage, rate, gradient_, latent_);
-    return loss * static_cast<double>(x.rows);
+    return loss * count;
 }
 
 void Trainer::add_penalty(const Stage& stage) {

@@ -9,6 +9,7 @@
 #include "pibinn/recipe.hpp"
 #include "pibinn/train.hpp"
 #include "train/optimiser.hpp"
+#include "train/training_rows.hpp"
 
 namespace pibinn {
 
@@ -68,9 +69,9 @@ private:
     bool ends_float_stages(const Stage& stage) const;
     /// How much of a hard threshold this epoch takes off what passes (LayerSettings).
     double softening() const;
-    /// Copies rows of the epoch's set side by side.
-    void fill_batch(std::span<const std::uint32_t> rows);
-    double run_batch(const Stage& stage, double rate, ConstBatchView x, ConstBatchView y);
+    /// A step on rows of the epoch's set; `part` is what this rank works through.
+    double run_batch(const Stage& stage, double rate, std::span<const std::uint32_t> rows,
+                     const BatchPart& part);
     void add_penalty(const Stage& stage);
     void straight_through(const Stage& stage);
     void project(const Stage& stage, double rate);
@@ -110,11 +111,14 @@ private:
     std::shared_ptr<Guarantee> guarantee_;           ///< where a stage asks for one
     double proven_ = 0;                              ///< the bound of state_.best
     TrainState state_;                               ///< its buffers are filled by snapshot() only
-    DataSet epoch_set_;
     std::size_t validation_rows_ = 0;
-    Batch batch_x_, batch_y_;
+    std::unique_ptr<TrainingRows> rows_;
     std::vector<float> row_weights_;
 };
+
+/// Whether ranks may each hold a part of the training set: whether nothing but batches is made of
+/// it before the end.
+bool trains_on_parts(const NetworkSpec& spec, const Recipe& recipe);
 
 /// Memory that a training takes per link of the network.
 std::size_t training_bytes_per_link();

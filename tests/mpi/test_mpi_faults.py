@@ -1,6 +1,8 @@
 """How a job ends when a rank, a host or a disk does not do its part."""
 
+import contextlib
 import os
+import random
 import shutil
 import signal
 import subprocess
@@ -8,8 +10,8 @@ import time
 
 import pytest
 
-from launch import (ENVIRONMENT, LONG, MODULE, MPIRUN, OPTIONS, PROGRAM, SMALL, alone, command, files,
-                    kill_rank, needs_mpi, process_of, refused, run, same_files, sets, start,
+from launch import (ENVIRONMENT, LONG, MODULE, MPIRUN, OPTIONS, PROGRAM, SMALL, TIMEOUT, alone, command,
+                    files, kill_rank, needs_mpi, process_of, refused, run, same_files, sets, start,
                     wait_for)
 
 pytestmark = needs_mpi
@@ -35,6 +37,75 @@ def test_a_killed_rank_ends_a_training_and_the_checkpoint_is_whole(rank, tmp_pat
     assert not (tmp_path / "run" / "model.safetensors").exists()
     result = run([str(PROGRAM), "train", *LONG, "--out", "run", "--resume", "--quiet"], tmp_path)
     assert result.returncode == 0, result.stderr
+
+
+# The moments of a training, as shares of the time that it takes, each in another eighth of it.
+DRAW = random.Random(2026)
+MOMENTS = [(i + DRAW.random()) / 8 for i in range(8)]
+
+
+@pytest.fixture(scope="module")
+def sweep(tmp_path_factory):
+    """A short training with many checkpoints over three ranks, and its seconds."""
+    folder = tmp_path_factory.mktemp("sweep")
+    words = ["train", *SMALL, *sets("train.stage.pretrain.epochs=25", "train.stage.joint.epochs=25",
+                                    "train.checkpoint_seconds=0"), "--out"]
+    begin = time.monotonic()
+    assert run(command(3, *words, "run"), folder).returncode == 0
+    return words, folder / "run", time.monotonic() - begin
+
+
+@pytest.mark.parametrize("number", range(len(MOMENTS)))
+def test_a_rank_killed_at_any_moment_leaves_what_the_next_start_goes_on_from(number, sweep,
+                                                                             tmp_path):
+    words, whole, lasts = sweep
+    job = start(3, *words, "run", cwd=tmp_path)
+    time.sleep(MOMENTS[number] * lasts)
+    killed = kill_if_there(job, number % 3)
+    begin = time.monotonic()
+    _, error = job.communicate(timeout=TIMEOUT)
+    assert time.monotonic() - begin < SOON
+    check_end(tmp_path / "run", words, whole, number % 3 if killed else None, job.returncode, error)
+
+
+@pytest.mark.parametrize("rank, file", [(0, "model.safetensors"), (1, "model.safetensors"),
+                                        (0, "summary.json"), (2, "report.html")])
+def test_a_rank_killed_while_rank_0_writes_the_results(rank, file, sweep, tmp_path):
+    words, whole, _ = sweep
+    job = start(3, *words, "run", cwd=tmp_path)
+    folder = tmp_path / "run"
+    wait_for(job, lambda: list(folder.glob(f"{file}*")), nap=0)
+    killed = kill_if_there(job, rank)
+    _, error = job.communicate(timeout=SOON)
+    check_end(folder, words, whole, rank if killed else None, job.returncode, error)
+
+
+def kill_if_there(job, rank):
+    """Kills a rank as soon as it runs; False where the job has ended."""
+    while job.poll() is None:
+        process = process_of(job, rank)
+        if process is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+                return True
+        time.sleep(0.005)
+    return False
+
+
+def check_end(folder, words, whole, rank, code, error):
+    """How a job ended of which a rank was killed; the same command gives the same results then."""
+    if rank is None or code == 0:  # it was done
+        assert code == 0, error
+        same_files(whole, folder, "model.safetensors", "history.csv")
+        return
+    assert f"process rank {rank}" in error and error.count("pibinn: ") <= (rank != 0), error
+    # Files are whole or not there.
+    model = folder / "model.safetensors"
+    if model.exists():
+        assert model.read_bytes() == (whole / model.name).read_bytes()
+    result = run(command(2, *words, "run", "--resume", "--quiet"), folder.parent)
+    assert result.returncode == 0, result.stderr
+    same_files(whole, folder, "model.safetensors", "history.csv")
 
 
 def test_a_killed_rank_ends_a_study_and_the_same_command_goes_on(tmp_path):
@@ -73,6 +144,32 @@ def test_a_full_disk_of_rank_0_ends_the_job_in_one_line(tmp_path):
     refused(run(words, tmp_path), "run/", "File too large")
     assert time.monotonic() - begin < 30
     assert not [f for f in files(tmp_path) if ".tmp-" in f or f.endswith("model.safetensors")]
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of its own with room for 600 kB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=600k", "tmpfs", str(folder)],
+                             capture_output=True, text=True)
+    if mounted.returncode != 0:
+        pytest.skip(f"skipped: no leave to mount a small disk ({mounted.stderr.strip()})")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_a_disk_that_is_full_ends_the_job_in_one_line_and_keeps_old_files(small_disk, tmp_path):
+    words = ["train", *SMALL, "--out", "disk/run"]
+    assert run(command(3, *words), tmp_path).returncode == 0
+    before = {f: (tmp_path / "disk" / f).read_bytes() for f in files(small_disk)}
+    (small_disk / "other").write_bytes(bytes(20000))
+    larger = [*words[:-2], *sets("model.layers=60"), "--out", "disk/other-run"]
+    begin = time.monotonic()
+    refused(run(command(3, *larger), tmp_path), "disk/other-run/", "No space left")
+    assert time.monotonic() - begin < 30
+    assert not [f for f in files(small_disk) if ".tmp-" in f]
+    assert {f: (small_disk / f).read_bytes() for f in before} == before
 
 
 def test_a_full_disk_of_another_rank_is_named_by_rank_0(tmp_path):

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from launch import LONG, SMALL, alone, kill_rank, needs_mpi, same_files, sets, start, together
+from launch import (ENVIRONMENT, LONG, MPIRUN, OPTIONS, PROGRAM, SMALL, TIMEOUT, alone, kill_rank,
+                    needs_mpi, run, same_files, sets, start, together)
 
 pytestmark = needs_mpi
 
@@ -16,6 +17,12 @@ KINDS = {
     "float, blocks": sets("model.weights=float", "problem.structure=blocks", "problem.repeat=2"),
     "fully connected": sets("model.architecture=fcn", "model.weights=float", "model.update=plain"),
     "user's validation": sets("train.validation=0.1", "train.augment=none"),
+    "as drawn": sets("train.augment=none", "problem.snr_db=20"),
+    "rolled, one batch": sets("train.augment=roll", "problem.noise_std=0.1", "train.batch=1100"),
+    # Fewer signals than a rank's task has rows, each of many blocks.
+    "tied, few of many blocks": sets(
+        "model.weights=tied", "problem.structure=repeated", "problem.repeat=48", "problem.train=50",
+        "problem.test=10", "train.batch=7", "train.stage.tune.epochs=3"),
 }
 
 
@@ -43,7 +50,9 @@ def one_process(tmp_path_factory):
 
 @pytest.mark.parametrize("kind, ranks", [
     ("one-bit", 1), ("one-bit", 2), ("one-bit", 3), ("one-bit", 4), ("one-bit", 7),
-    ("tied, repeated", 3), ("float, blocks", 2), ("fully connected", 3), ("user's validation", 2)])
+    ("tied, repeated", 3), ("float, blocks", 2), ("fully connected", 3), ("user's validation", 2),
+    ("as drawn", 3), ("rolled, one batch", 4), ("tied, few of many blocks", 3),
+    ("tied, few of many blocks", 8)])
 def test_any_number_of_ranks_gives_the_same_model(kind, ranks, one_process, tmp_path):
     said = together(ranks, "train", *settings(kind), "--out", "run", "--json", "s.json", cwd=tmp_path)
     same_files(one_process(kind), tmp_path / "run", "model.safetensors", "history.csv")
@@ -56,6 +65,38 @@ def test_any_number_of_ranks_gives_the_same_model(kind, ranks, one_process, tmp_
 def test_threads_within_ranks_change_no_byte(one_process, tmp_path):
     together(2, "train", *SMALL, "--out", "run", "--threads", "2", cwd=tmp_path)
     same_files(one_process("one-bit"), tmp_path / "run", "model.safetensors", "history.csv")
+
+
+def test_a_list_of_hosts(one_process, tmp_path):
+    (tmp_path / "hosts").write_text("localhost slots=3\n")
+    for ranks in (2, 3):
+        hosts = [MPIRUN, "--hostfile", "hosts", "--bind-to", "none", "-n", str(ranks), str(PROGRAM)]
+        result = run([*hosts, "train", *settings("one-bit"), "--out", f"run-{ranks}"], tmp_path)
+        assert result.returncode == 0, result.stderr
+        same_files(one_process("one-bit"), tmp_path / f"run-{ranks}", "model.safetensors",
+                   "history.csv")
+    # The list is what counts: there is no room for a fourth.
+    hosts[hosts.index("-n") + 1] = "4"
+    result = run([*hosts, "train", *settings("one-bit"), "--out", "run-4"], tmp_path)
+    assert result.returncode != 0 and "slots" in result.stderr
+    assert not (tmp_path / "run-4").exists()
+
+
+def test_no_rank_but_the_first_holds_all_signals(tmp_path):
+    # 168 MB of signals and measurements, as much again for those of an epoch.
+    words = ["train", *sets(
+        "problem.m=20", "problem.n=40", "problem.structure=repeated", "problem.repeat=50",
+        "problem.train=14000", "problem.test=10", "model.layers=1", "model.weights=tied",
+        "train.batch=1400", "train.stage.tune.epochs=1"), "--threads", "1", "--out"]
+    env = {**ENVIRONMENT, "OPENBLAS_NUM_THREADS": "1"}
+    result = run([str(PROGRAM), *words, "one"], tmp_path, env=env, timeout=4 * TIMEOUT)
+    assert result.returncode == 0, result.stderr
+    # Of private memory, in kilobytes: what it starts with, a fourth of all signals twice, a batch.
+    limited = ["bash", "-c", 'ulimit -d 320000; exec "$0" "$@"', str(PROGRAM)]
+    result = run([MPIRUN, *OPTIONS, "-n", "1", str(PROGRAM), *words, "four", ":", "-n", "3",
+                  *limited, *words, "four"], tmp_path, env=env, timeout=4 * TIMEOUT)
+    assert result.returncode == 0, result.stderr
+    same_files(tmp_path / "one", tmp_path / "four", "model.safetensors", "history.csv")
 
 
 def test_seeds_are_dealt_to_ranks(tmp_path):

@@ -25,6 +25,8 @@ public:
     std::size_t size() const override { return 2; }
     void broadcast(std::span<std::byte>, std::size_t) override {}
     void all_gather(std::span<const std::byte>, std::span<std::byte>) override {}
+    void exchange(std::span<const std::span<const std::byte>>,
+                  std::span<const std::span<std::byte>>) override {}
     void barrier() override {}
     std::unique_ptr<OrderedSum> ordered_sum(std::vector<std::span<float>>, std::size_t,
                                             AddOwn) override {

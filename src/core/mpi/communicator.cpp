@@ -14,7 +14,7 @@ namespace {
 
 // A count of MPI is an int.
 constexpr std::size_t kMostBytes = std::size_t{1} << 30U;
-constexpr int kQuestion = 1, kAnswer = 2;
+constexpr int kQuestion = 1, kAnswer = 2, kExchange = 3;
 
 class MpiCommunicator final : public Communicator {
 public:
@@ -71,6 +71,37 @@ public:
             return MPI_Iallgather(own.data(), static_cast<int>(own.size()), MPI_BYTE, all.data(),
                                   static_cast<int>(own.size()), MPI_BYTE, work_, request);
         });
+    }
+
+    void exchange(std::span<const std::span<const std::byte>> out,
+                  std::span<const std::span<std::byte>> in) override {
+        ensure(out.size() == size() && in.size() == size(), "bytes for every rank, and of every");
+        std::vector<MPI_Request> requests;
+        // Messages between two ranks keep their order.
+        const auto start = [&](std::span<const std::byte> bytes, const auto& call) {
+            for (; !bytes.empty(); bytes = bytes.subspan(std::min(bytes.size(), kMostBytes))) {
+                const std::lock_guard lock(calls_.mutex());
+                check(call(bytes.data(), static_cast<int>(std::min(bytes.size(), kMostBytes)),
+                           &requests.emplace_back(MPI_REQUEST_NULL)),
+                      "exchange");
+            }
+        };
+        for (std::size_t r = 0; r < size(); ++r) {
+            if (r == rank()) continue;
+            start(in[r], [&](const std::byte* into, int bytes, MPI_Request* request) {
+                return MPI_Irecv(const_cast<std::byte*>(into), bytes, MPI_BYTE, static_cast<int>(r),
+                                 kExchange, work_, request);
+            });
+        }
+        for (std::size_t r = 0; r < size(); ++r) {
+            if (r == rank()) continue;
+            start(out[r], [&](const std::byte* from, int bytes, MPI_Request* request) {
+                return MPI_Isend(from, bytes, MPI_BYTE, static_cast<int>(r), kExchange, work_,
+                                 request);
+            });
+        }
+        std::copy(out[rank()].begin(), out[rank()].end(), in[rank()].begin());
+        for (MPI_Request& request : requests) calls_.wait(request);
     }
 
     void barrier() override {

@@ -1,0 +1,140 @@
+#include "train/training_rows.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "pibinn/error.hpp"
+
+namespace pibinn {
+
+TrainingRows::TrainingRows(const Problem& problem, std::size_t trained, Communicator& ranks)
+    : problem_(problem),
+      trained_(trained),
+      ranks_(ranks),
+      shares_(row_shares(problem, ranks)),
+      in_parts_(ranks.any(problem.train_rows > 0)) {
+    // The first rank has all rows, since it scores what was trained on them.
+    const bool own = problem.train_begin == shares_.begin(ranks.rank()) &&
+                     problem.train.x.rows() == shares_.size(ranks.rank());
+    ensure(problem.train_rows == 0 || own, "the part of the training set that a rank looks after");
+}
+
+void TrainingRows::begin_epoch(Augment augment, std::uint64_t seed, std::uint64_t epoch,
+                               ThreadPool& pool) {
+    const std::size_t own = shares_.begin(ranks_.rank());
+    const std::size_t own_rows = shares_.size(ranks_.rank());
+    begin_ = in_parts_ ? own : 0;
+    const std::size_t held = in_parts_ ? own_rows : shares_.rows();
+    if (augment == Augment::none) {
+        const std::size_t skipped = begin_ - problem_.train_begin;
+        x_ = problem_.train.x.view().row_range(skipped, skipped + held);
+        y_ = problem_.train.y.view().row_range(skipped, skipped + held);
+    } else {
+        augment_epoch(augment, problem_, trained_, seed, epoch, set_, pool, ranks_, in_parts_);
+        x_ = set_.x;
+        y_ = set_.y;
+    }
+    std::vector<double> mine(shares_.most(), 0.0);
+    for (std::size_t i = 0; i < own_rows; ++i)
+        for (const float v : x_.row(own - begin_ + i)) mine[i] += double{v} * v;
+    std::vector<double> all(mine.size() * ranks_.size());
+    ranks_.all_gather(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all)));
+    energies_.resize(shares_.rows());
+    for (std::size_t r = 0; r < ranks_.size(); ++r)
+        std::copy_n(all.data() + r * mine.size(), shares_.size(r),
+                    energies_.data() + shares_.begin(r));
+}
+
+template <class Take>
+void TrainingRows::for_rows(std::span<const std::uint32_t> rows, const Network& network,
+                            std::size_t rank, const Take& take) const {
+    const std::size_t repeat = network.repeat();
+    network.for_passes(rows.size() * repeat, rank, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t at = begin; at < end; ++at) take({rows[at / repeat], at % repeat});
+    });
+}
+
+void TrainingRows::copy(FoldedRow from, float* y, float* x) const {
+    std::copy_n(y_.row(from.row - begin_).data() + from.part * y_cols_, y_cols_, y);
+    std::copy_n(x_.row(from.row - begin_).data() + from.part * x_cols_, x_cols_, x);
+}
+
+BatchPart TrainingRows::batch(std::span<const std::uint32_t> rows, const Network& network) {
+    x_cols_ = x_.cols / network.repeat();
+    y_cols_ = y_.cols / network.repeat();
+    std::size_t count = 0;
+    for_rows(rows, network, network.ranks().rank(), [&](FoldedRow) { ++count; });
+    if (batch_x_.rows() != count) {
+        batch_x_ = Batch(count, x_cols_);
+        batch_y_ = Batch(count, y_cols_);
+    }
+    if (in_parts_) {
+        fetch(rows, network);
+    } else {
+        float *x = batch_x_.data(), *y = batch_y_.data();
+        for_rows(rows, network, network.ranks().rank(), [&](FoldedRow row) {
+            copy(row, y, x);
+            x += x_cols_;
+            y += y_cols_;
+        });
+    }
+    return {rows.size(), batch_y_, batch_x_};
+}
+
+void TrainingRows::fetch(std::span<const std::uint32_t> rows, const Network& network) {
+    const std::size_t each = x_cols_ + y_cols_;
+    const std::size_t size = ranks_.size(), self = ranks_.rank();
+    std::vector<std::vector<float>> out(size), in(size);
+    for (std::size_t r = 0; r < size; ++r)
+        for_rows(rows, network, r, [&](FoldedRow row) {
+            if (shares_.part_of(row.row) != self) return;
+            out[r].resize(out[r].size() + each);
+            float* const at = out[r].data() + out[r].size() - each;
+            copy(row, at, at + y_cols_);
+        });
+    std::vector<std::size_t> counts(size, 0);
+    for_rows(rows, network, self, [&](FoldedRow row) { ++counts[shares_.part_of(row.row)]; });
+    std::vector<std::span<const std::byte>> sent;
+    std::vector<std::span<std::byte>> received;
+    for (std::size_t r = 0; r < size; ++r) {
+        in[r].resize(counts[r] * each);
+        sent.push_back(std::as_bytes(std::span(out[r])));
+        received.push_back(std::as_writable_bytes(std::span(in[r])));
+    }
+    ranks_.exchange(sent, received);
+    std::vector<const float*> next;
+    for (const std::vector<float>& part : in) next.push_back(part.data());
+    float *x = batch_x_.data(), *y = batch_y_.data();
+    for_rows(rows, network, self, [&](FoldedRow row) {
+        const float*& from = next[shares_.part_of(row.row)];
+        y = std::copy_n(from, y_cols_, y);
+        x = std::copy_n(from + y_cols_, x_cols_, x);
+        from += each;
+    });
+}
+
+BatchPart TrainingRows::whole(const Network& network) {
+    if (network.ranks().several() || in_parts_) {
+        std::vector<std::uint32_t> rows(trained_);
+        std::iota(rows.begin(), rows.end(), 0U);
+        return batch(rows, network);
+    }
+    // To copy them took 3 % of the epoch.
+    const auto folded = [&](ConstBatchView all) {
+        return ConstBatchView(all.data, trained_ * network.repeat(), all.cols / network.repeat());
+    };
+    return {trained_, folded(y_), folded(x_)};
+}
+
+DataSet TrainingRows::first(std::size_t count) const {
+    const std::size_t rows = std::min(count, shares_.rows());
+    const auto head = [&](const Batch& all) {
+        Batch result(rows, all.cols());
+        if (!in_parts_ || ranks_.first()) std::copy_n(all.data(), result.size(), result.data());
+        if (in_parts_) ranks_.broadcast(std::as_writable_bytes(result.values()), 0);
+        return result;
+    };
+    return {head(problem_.train.x), head(problem_.train.y)};
+}
+
+}  // namespace pibinn
