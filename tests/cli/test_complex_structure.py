@@ -22,7 +22,8 @@ def test_a_real_operator_on_complex_signals_says_what_it_means(work):
 
 
 @pytest.mark.parametrize("settings, groups", [
-    ([], "complex"), (["problem.vectors=2"], "rows"), (["model.groups=none"], None)])
+    ([], "complex"), (["problem.vectors=2"], "rows"), (["model.groups=none"], None),
+    (["model.structure=dense"], None)])
 def test_a_model_without_training_has_the_groups_of_its_signals(settings, groups, work):
     if "problem.vectors=2" in settings:
         np.save(work / "x.npy", np.tile(load(work / "x.npy"), (1, 2)))
