@@ -69,6 +69,14 @@ public:
                                  std::size_t repeat = 1);
     /// The same of complex numbers; an array of real ones is an input error.
     static Operator from_complex(const UserArray& a, std::size_t repeat = 1);
+    /// The entries of a complex m x n matrix on `blocks` or a `mask` of m x n; an entry off it that
+    /// is not zero is an error that names it.
+    static Operator from_complex(const UserArray& a, const Structure& pattern);
+    /// The same of its links, real parts and imaginary parts.
+    static Operator from_complex(const Structure& pattern, std::span<const double> re,
+                                 std::span<const double> im);
+    /// The entries that are not zero as a complex mask.
+    static Operator from_complex_sparse(const UserArray& a);
     /// The non-zero entries of a dense matrix as a `mask`.
     static Operator from_sparse(MatrixView<const float> a);
     static Operator from_sparse(MatrixView<const double> a);

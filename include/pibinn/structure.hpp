@@ -66,11 +66,20 @@ public:
     /// [[Re C, -Im C], [Im C, Re C]], `u` times. Each complex entry stands twice in the block;
     /// `shared_links` counts it once.
     static Structure complex(std::size_t m, std::size_t n, std::size_t u = 1);
+    /// The same of a complex matrix with the links of a pattern, `blocks` or `mask` of m x n: a
+    /// mask of 2m x 2n. Without `imaginary` parts the matrix is real and acts on both parts of
+    /// complex vectors, [[C, 0], [0, C]], with its links shared.
+    static Structure complex_mask(const Structure& pattern, bool imaginary = true);
 
     StructureKind kind() const { return kind_; }
     /// Whether entries (i, j) and (i + m/2, j + n/2) of the block are one number, and the other two
     /// of the four its negative and itself: what is stored and trained once.
     bool is_complex() const { return complex_; }
+    /// Whether a complex structure has links for imaginary parts. In each column of its left half
+    /// these follow the real ones.
+    bool has_imaginary() const { return imaginary_; }
+    /// Of a complex mask the pattern that it was made of; null otherwise.
+    const Structure* complex_pattern() const { return complex_pattern_.get(); }
     std::size_t rows() const { return rows_; }    ///< m, of the whole matrix
     std::size_t cols() const { return cols_; }    ///< n, of the whole matrix
     std::size_t links() const { return links_; }  ///< values stored: one block's for `repeated`
@@ -108,8 +117,10 @@ private:
     std::size_t links_ = 0;
     std::size_t repeat_ = 1;
     bool complex_ = false;
+    bool imaginary_ = false;
     std::vector<Block> blocks_;
     std::shared_ptr<const Pattern> pattern_;
+    std::shared_ptr<const Structure> complex_pattern_;
 };
 
 /// Calls visit(first, second, sign) for the two links that hold one number of a complex structure:
@@ -118,10 +129,13 @@ template <class Visit>
 void for_each_pair(const Structure& structure, Visit&& visit) {
     if (!structure.is_complex()) return;
     const Block& block = structure.parts()[0];
-    const std::size_t m = block.rows / 2, half = block.links() / 2;
-    for (std::size_t l = 0; l < half; ++l) {
-        const bool imaginary = l % block.rows >= m;
-        visit(l, half + (imaginary ? l - m : l + m), imaginary ? -1.0F : 1.0F);
+    const std::size_t half = block.links() / 2;
+    for (std::size_t j = 0; j < block.cols / 2; ++j) {
+        const std::size_t begin = block.column_begin(j), end = block.column_begin(j + 1);
+        const std::size_t each = structure.has_imaginary() ? (end - begin) / 2 : 0;
+        const std::size_t parts_begin = end - each;  // of the imaginary parts
+        for (std::size_t l = begin; l < parts_begin; ++l) visit(l, half + l + each, 1.0F);
+        for (std::size_t l = parts_begin; l < end; ++l) visit(l, half + l - each, -1.0F);
     }
 }
 

@@ -52,6 +52,11 @@ def _matrix_of(linear: Any) -> Array:
     return matrix
 
 
+def _parts(values: Array) -> tuple[Array, Array]:
+    return (np.ascontiguousarray(values.real, dtype=np.float64),
+            np.ascontiguousarray(values.imag, dtype=np.float64))
+
+
 class Operator:
     """A sensing operator with its structure, m measurements of n entries.
 
@@ -96,18 +101,19 @@ class Operator:
 
     @staticmethod
     def _of_sparse(matrix: Any) -> _CoreOperator:
-        if np.dtype(matrix.dtype).kind == "c":
-            if matrix.shape[0] * matrix.shape[1] * 16 > _QUIET_BYTES:
-                warnings.warn("a complex sparse matrix is turned into a dense one", stacklevel=4)
-            return _core.Operator.from_complex(_block(matrix.toarray(), "the operator"))
         csc = matrix.tocsc().copy()
         csc.sum_duplicates()
-        values = np.ascontiguousarray(csc.data, dtype=np.float64)
-        if not np.isfinite(values).all():
+        if not np.isfinite(csc.data).all():
             raise InputError("the operator holds NaN or infinite values", "replace them")
+        if csc.dtype.kind == "c":
+            csc.eliminate_zeros()
+        places = (np.ascontiguousarray(csc.indptr, dtype=np.uint32),
+                  np.ascontiguousarray(csc.indices, dtype=np.uint32))
+        if csc.dtype.kind == "c":
+            pattern = _core.Structure.mask(*csc.shape, *places)
+            return _core.Operator.from_complex_links(pattern, *_parts(csc.data))
         return _core.Operator.from_sparse(
-            csc.shape[0], csc.shape[1], np.ascontiguousarray(csc.indptr, dtype=np.uint32),
-            np.ascontiguousarray(csc.indices, dtype=np.uint32), values)
+            *csc.shape, *places, np.ascontiguousarray(csc.data, dtype=np.float64))
 
     @classmethod
     def repeated(cls, block: Any, times: int) -> Operator:
@@ -128,7 +134,7 @@ class Operator:
 
     @classmethod
     def blocks(cls, blocks: Sequence[Any]) -> Operator:
-        """Different blocks on the diagonal, each real.
+        """Different blocks on the diagonal, real or complex.
 
         Examples
         --------
@@ -139,9 +145,10 @@ class Operator:
         arrays = [_block(block, f"block {i}") for i, block in enumerate(items(blocks, "blocks"))]
         if not arrays:
             raise UsageError("no blocks are given", "give at least one")
-        if any(a.dtype.kind == "c" for a in arrays):
-            raise UsageError("complex blocks do not exist", "give the whole complex matrix")
         structure = _core.Structure.blocks([a.shape for a in arrays])
+        if any(a.dtype.kind == "c" for a in arrays):
+            links = np.concatenate([a.T.ravel() for a in arrays])
+            return cls(_core.Operator.from_complex_links(structure, *_parts(links)))
         dtype = np.result_type(*arrays)
         values = np.concatenate([_columns(a).astype(dtype, copy=False) for a in arrays])
         return cls(_core.Operator.from_values(structure, values))
@@ -342,6 +349,22 @@ class Operator:
         return self
 
 
+def _structure_of(s: dict[str, Any]) -> Any:
+    make = _core.Structure
+    if "pattern" in s:
+        return make.complex_mask(_structure_of(s["pattern"]), s["imaginary"])
+    if s["complex"]:
+        return make.complex(s["rows"] // s["repeat"] // 2, s["cols"] // s["repeat"] // 2,
+                            s["repeat"])
+    if s["kind"] == "mask":
+        return make.mask(s["rows"], s["cols"], s["offsets"], s["row_indices"])
+    if s["kind"] == "repeated":
+        return make.repeated(s["rows"] // s["repeat"], s["cols"] // s["repeat"], s["repeat"])
+    if s["kind"] == "blocks":
+        return make.blocks(s["blocks"])
+    return make.dense(s["rows"], s["cols"])
+
+
 def _from_state(state: Any) -> Operator:
     check_state(state, _STATE, "operator", "keep the matrix, A.to_dense(), or a model file of "
                 "model.save(), which stays readable")
@@ -353,19 +376,7 @@ def _from_state(state: Any) -> Operator:
 
 
 def _of_checked_state(state: dict[str, Any]) -> Operator:
-    s = state["structure"]
-    make = _core.Structure
-    if s["complex"]:
-        structure = make.complex(s["rows"] // s["repeat"] // 2, s["cols"] // s["repeat"] // 2,
-                                 s["repeat"])
-    elif s["kind"] == "mask":
-        structure = make.mask(s["rows"], s["cols"], s["offsets"], s["row_indices"])
-    elif s["kind"] == "repeated":
-        structure = make.repeated(s["rows"] // s["repeat"], s["cols"] // s["repeat"], s["repeat"])
-    elif s["kind"] == "blocks":
-        structure = make.blocks(s["blocks"])
-    else:
-        structure = make.dense(s["rows"], s["cols"])
+    structure = _structure_of(state["structure"])
     formula = state["formula"]
     if formula is not None and formula["kind"] != "convolution":
         return Operator(_core.Operator.from_formula(structure, formula["kind"], formula["parts"]))

@@ -307,12 +307,15 @@ class _Parts(nn.Module):  # type: ignore[misc]
         return own + np.arange(layers)[:, None] * (own.max() + 1)
 
     def complex_pairs(self) -> tuple[Tensor, Tensor]:
-        """Where the second half of the links of a complex block comes from, and its sign."""
-        part = self.parts[0]
-        half, m = part.m * part.n // 2, part.m // 2
-        first = np.arange(half)
-        imaginary = first % part.m >= m
+        """Where the second half of the links of a complex structure comes from, and its sign."""
+        half = len(self._columns) // 2
+        first, columns = np.arange(half), self._columns[:half]
+        _, begins, counts = np.unique(columns, return_index=True, return_counts=True)
+        # Imaginary parts follow the real parts of their column.
+        each = (counts // 2 if self._state["imaginary"] else np.zeros_like(counts))[columns]
+        imaginary = first - begins[columns] >= counts[columns] - each
+        twin = np.where(imaginary, first - each, first + each)
         source, sign = np.empty(half, int), np.empty(half)
-        source[np.where(imaginary, first - m, first + m)] = first
-        sign[np.where(imaginary, first - m, first + m)] = np.where(imaginary, -1.0, 1.0)
+        source[twin] = first
+        sign[twin] = np.where(imaginary, -1.0, 1.0)
         return torch.tensor(source.tolist()), torch.tensor(sign.tolist())

@@ -80,6 +80,8 @@ nb::dict state_of(const Structure& s) {
     std::vector<std::pair<std::size_t, std::size_t>> shapes;
     for (const Block& block : s.parts()) shapes.emplace_back(block.rows, block.cols);
     state["blocks"] = nb::cast(shapes);
+    state["imaginary"] = s.has_imaginary();
+    if (s.complex_pattern()) state["pattern"] = state_of(*s.complex_pattern());
     state["offsets"] = line_to_numpy<std::uint32_t>(s.offsets());
     state["row_indices"] = line_to_numpy<std::uint32_t>(s.row_indices());
     return state;
@@ -126,6 +128,7 @@ void bind_structure(nb::module_& core) {
             },
             "m"_a, "n"_a, "offsets"_a, "rows"_a)
         .def_static("complex", &Structure::complex, "m"_a, "n"_a, "u"_a = 1)
+        .def_static("complex_mask", &Structure::complex_mask, "pattern"_a, "imaginary"_a = true)
         .def_prop_ro("kind", [](const Structure& s) { return std::string(to_string(s.kind())); })
         .def_prop_ro("is_complex", &Structure::is_complex)
         .def_prop_ro("rows", &Structure::rows)
@@ -153,6 +156,13 @@ void bind_operators(nb::module_& core) {
                 return Operator::from_complex(user_array(a, "the operator"), repeat);
             },
             "a"_a, "repeat"_a = 1)
+        .def_static(
+            "from_complex_links",
+            [](const Structure& pattern, const Line<double>& re, const Line<double>& im) {
+                return Operator::from_complex(pattern, std::span(re.data(), re.shape(0)),
+                                              std::span(im.data(), im.shape(0)));
+            },
+            "pattern"_a, "re"_a, "im"_a)
         .def_static("from_sparse", &from_sparse, "m"_a, "n"_a, "offsets"_a, "rows"_a, "values"_a)
         .def_static(
             "from_values",

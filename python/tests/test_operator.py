@@ -26,6 +26,10 @@ OPERATORS = {
     "repeated": lambda r: Operator.repeated(r.standard_normal((3, 4)), 5),
     "complex repeated": lambda r: Operator.repeated(complex_matrix(r, 3, 4), 2),
     "blocks": lambda r: Operator.blocks([r.standard_normal((2, 3)), r.standard_normal((4, 2))]),
+    "complex sparse": lambda r: Operator(
+        scipy.sparse.random(12, 20, 0.4, rng=r) * 1j + scipy.sparse.eye(12, 20)
+        + scipy.sparse.eye(12, 20, k=8)),
+    "complex blocks": lambda r: Operator.blocks([complex_matrix(r, 2, 3), r.standard_normal((4, 2))]),
     "hadamard": lambda r: Operator.formula("hadamard", 16, [1, 4, 7, 9], scale=0.5),
     "dct": lambda r: Operator.formula("dct", 10, [0, 3, 4]),
     "dft": lambda r: Operator.formula("dft", 8, [1, 2, 5], scale=2.0),
@@ -68,6 +72,10 @@ def test_copies_and_pickles_are_equal(operator):
 def test_structures_are_told(rng):
     assert Operator.repeated(np.ones((2, 3)), 4).links == 6
     assert OPERATORS["sparse"](rng).structure == "mask"
+    for name in ("complex sparse", "complex blocks"):
+        assert OPERATORS[name](rng).structure == "mask" and OPERATORS[name](rng).is_complex
+    # A real and a complex block, stored as two numbers per entry.
+    assert OPERATORS["complex blocks"](rng).links == 2 * (6 + 8)
     assert OPERATORS["dft"](rng).formula_kind == "dft"
     assert Operator.random(4, 8, "rademacher").is_sign
     found = pibinn.find_structure(np.kron(np.eye(3), np.ones((2, 4))))

@@ -1,6 +1,7 @@
 #include "pibinn/structure.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -61,7 +62,39 @@ Structure Structure::repeated(std::size_t m, std::size_t n, std::size_t u) {
 Structure Structure::complex(std::size_t m, std::size_t n, std::size_t u) {
     require_size(m, n);
     Structure s = u == 1 ? dense(2 * m, 2 * n) : repeated(2 * m, 2 * n, u);
+    s.complex_ = s.imaginary_ = true;
+    return s;
+}
+
+Structure Structure::complex_mask(const Structure& pattern, bool imaginary) {
+    constexpr std::size_t most = std::numeric_limits<std::uint32_t>::max();
+    const std::size_t m = pattern.rows(), n = pattern.cols();
+    if (pattern.repeat() != 1 || pattern.is_complex())
+        fail_usage(fmt::format("a complex mask on a structure that is {}",
+                               pattern.is_complex() ? "complex itself" : "repeated"),
+                   "give the places of its entries as blocks or as a mask");
+    if (m > most / 2 || n > most / 2 || pattern.links() > most / 4)
+        fail_usage(fmt::format("a complex mask of {} x {} with {} links is beyond any memory", m, n,
+                               pattern.links()),
+                   "give a smaller matrix");
+    std::vector<std::uint32_t> offsets{0}, rows;
+    const auto add = [&](const Block& b, std::size_t j, std::size_t below) {
+        for (std::size_t l = b.column_begin(j); l < b.column_begin(j + 1); ++l) {
+            const std::size_t i = b.full() ? l - j * b.rows : b.row_indices[l];
+            rows.push_back(static_cast<std::uint32_t>(below + b.row + i));
+        }
+    };
+    for (const bool right : {false, true})
+        for (const Block& b : pattern.parts())
+            for (std::size_t j = 0; j < b.cols; ++j) {
+                if (imaginary || !right) add(b, j, 0);
+                if (imaginary || right) add(b, j, m);
+                offsets.push_back(static_cast<std::uint32_t>(rows.size()));
+            }
+    Structure s = mask(2 * m, 2 * n, std::move(offsets), std::move(rows));
     s.complex_ = true;
+    s.imaginary_ = imaginary;
+    s.complex_pattern_ = std::make_shared<const Structure>(pattern);
     return s;
 }
 
@@ -131,8 +164,8 @@ bool Structure::operator==(const Structure& other) const {
     const bool same_pattern =
         pattern_ == other.pattern_ || (pattern_ && other.pattern_ && *pattern_ == *other.pattern_);
     return kind_ == other.kind_ && rows_ == other.rows_ && cols_ == other.cols_ &&
-           repeat_ == other.repeat_ && complex_ == other.complex_ && blocks_ == other.blocks_ &&
-           same_pattern;
+           repeat_ == other.repeat_ && complex_ == other.complex_ &&
+           imaginary_ == other.imaginary_ && blocks_ == other.blocks_ && same_pattern;
 }
 
 }  // namespace pibinn

@@ -34,7 +34,7 @@ struct Exported {
 
     void add(const std::string& name, const Structure& structure, std::span<const float> links) {
         const Operator op(structure, {links.begin(), links.end()});
-        const bool complex = structure.is_complex();
+        const bool complex = structure.has_imaginary();
         matrices.push_back(complex ? interleaved_matrix(op) : operator_matrix(op));
         NpzArray& array = arrays.emplace_back(NpzArray{name, matrices.back().view()});
         if (complex) array.values = complex_view(matrices.back());

@@ -17,7 +17,7 @@ std::string model_lines(const Model& model) {
         "{} network of {} {} layers on a {}{}{} operator of {} x {}\n"
         "{} links, {} activation, {} update, delta {}\n",
         to_string(model.spec.architecture), model.spec.layers, to_string(model.spec.weights),
-        s.is_complex() ? "complex " : "", to_string(s.kind()), repeat, s.rows() / parts,
+        s.has_imaginary() ? "complex " : "", to_string(s.kind()), repeat, s.rows() / parts,
         s.cols() / parts, grouped(model.links()), to_string(model.spec.activation),
         to_string(model.spec.update), model.spec.delta);
 }

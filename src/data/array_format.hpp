@@ -75,8 +75,9 @@ void require_real(const UserArray& array, const std::string& place);
 
 /// A sparse matrix with its zeros.
 inline UserArray full_array(const SparseMatrix& sparse, std::string_view where, Digits digits) {
-    if (digits == Digits::all) return sparse.to_dense<double>(where);
-    return sparse.to_dense(where);
+    UserArray full = digits == Digits::all ? UserArray(sparse.to_dense<double>(where))
+                                           : UserArray(sparse.to_dense(where));
+    return sparse.complex() ? std::move(full).as_complex() : full;
 }
 
 /// A writer that holds all rows and gives them to `save` at commit(). Over `most_bytes` of them are

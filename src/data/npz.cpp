@@ -138,7 +138,8 @@ UserArray read_only_array(const NpzArchive& archive, Digits digits) {
         fail_input(fmt::format("'{}' holds no arrays", archive.where),
                    "save the arrays with numpy.savez");
     if (const auto sparse = read_scipy_sparse(archive)) {
-        require_full_claim(sparse->rows, sparse->cols, archive.bytes.size(), archive.where, digits);
+        require_full_claim(sparse->rows, sparse->cols * (sparse->complex() ? 2 : 1),
+                           archive.bytes.size(), archive.where, digits);
         return full_array(*sparse, archive.where, digits);
     }
     if (archive.arrays.size() > 1)

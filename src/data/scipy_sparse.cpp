@@ -31,7 +31,7 @@ public:
         require_sparse_claim(cols_, archive.bytes.size(), archive.where);
     }
 
-    SparseMatrix read() const {
+    SparseMatrix read() {
         const std::string format = archive_.read_text("format");
         std::vector<SparseEntry> entries;
         if (format == "csr" || format == "csc")
@@ -44,7 +44,8 @@ public:
             fail_input(fmt::format("'{}' is a sparse matrix of format {}; {} are read",
                                    archive_.where, shown(format), kSparseFormats),
                        "save it as csr: scipy.sparse.save_npz(path, matrix.tocsr())");
-        return SparseMatrix::from_entries(rows_, cols_, std::move(entries), archive_.where);
+        return SparseMatrix::from_entries(rows_, cols_, std::move(entries), archive_.where,
+                                          numbers_);
     }
 
 private:
@@ -57,11 +58,9 @@ private:
     std::vector<std::int64_t> integers(std::string_view name) const {
         return archive_.read_integers(name);
     }
-    UserArray numbers() const {
+    UserArray values() {
         UserArray data = archive_.read("data", Digits::all);
-        if (data.complex())
-            fail_input(fmt::format("'{}' is a sparse matrix of complex numbers", archive_.where),
-                       "save it in full: numpy.save(path, matrix.toarray())");
+        if (data.complex()) numbers_ = Numbers::complex;
         return data;
     }
     /// An index that is within the matrix, or an error.
@@ -70,29 +69,33 @@ private:
             fail(fmt::format("{} has {}, but the matrix is {} x {}", name, value, rows_, cols_));
         return static_cast<std::uint32_t>(value);
     }
-    /// Number k of an array in the order of its rows.
-    static double at(const UserArray& array, std::size_t k) {
-        return array(k / array.cols(), k % array.cols());
+    /// The entry at a place that has number k of an array in the order of its rows.
+    static SparseEntry entry(std::uint32_t row, std::uint32_t col, const UserArray& array,
+                             std::size_t k) {
+        const std::size_t i = k / array.entries(), j = k % array.entries();
+        if (!array.complex()) return {row, col, array(i, j)};
+        return {row, col, array(i, 2 * j), array(i, 2 * j + 1)};
     }
+    static std::size_t count(const UserArray& array) { return array.rows() * array.entries(); }
     void require_equal(std::size_t a, std::size_t b, std::string_view what) const {
         if (a != b) fail(fmt::format("{} has {} numbers, data {}", what, a, b));
     }
 
     /// csr: the entries of row i are those of indptr[i] .. indptr[i + 1] - 1; csc: of column i.
-    std::vector<SparseEntry> compressed(bool by_row) const {
-        const UserArray data = numbers();
+    std::vector<SparseEntry> compressed(bool by_row) {
+        const UserArray data = values();
         const std::vector<std::int64_t> indices = integers("indices");
         const std::vector<std::int64_t> starts = integers("indptr");
         const std::size_t lines = by_row ? rows_ : cols_;
-        require_equal(indices.size(), data.size(), "indices");
+        require_equal(indices.size(), count(data), "indices");
         if (starts.size() != lines + 1)
             fail(fmt::format("indptr has {} numbers for {} {}", starts.size(), lines,
                              by_row ? "rows" : "columns"));
         if (starts.front() != 0) fail(fmt::format("indptr starts with {}", starts.front()));
-        if (starts.back() > static_cast<std::int64_t>(data.size()))
-            fail(fmt::format("indptr ends at {} of {} entries", starts.back(), data.size()));
+        if (starts.back() > static_cast<std::int64_t>(count(data)))
+            fail(fmt::format("indptr ends at {} of {} entries", starts.back(), count(data)));
         std::vector<SparseEntry> entries;
-        entries.reserve(data.size());
+        entries.reserve(count(data));
         for (std::size_t i = 0; i < lines; ++i) {
             if (starts[i + 1] < starts[i] || starts[i + 1] > starts.back())
                 fail(fmt::format("indptr goes from {} to {}", starts[i], starts[i + 1]));
@@ -100,29 +103,29 @@ private:
                  k < static_cast<std::size_t>(starts[i + 1]); ++k) {
                 const auto line = static_cast<std::uint32_t>(i);
                 const std::uint32_t other = index(indices[k], by_row ? cols_ : rows_, "indices");
-                entries.push_back({by_row ? line : other, by_row ? other : line, at(data, k)});
+                entries.push_back(entry(by_row ? line : other, by_row ? other : line, data, k));
             }
         }
         return entries;
     }
 
-    std::vector<SparseEntry> triplets() const {
-        const UserArray data = numbers();
+    std::vector<SparseEntry> triplets() {
+        const UserArray data = values();
         const std::vector<std::int64_t> rows = integers("row");
         const std::vector<std::int64_t> cols = integers("col");
-        require_equal(rows.size(), data.size(), "row");
-        require_equal(cols.size(), data.size(), "col");
+        require_equal(rows.size(), count(data), "row");
+        require_equal(cols.size(), count(data), "col");
         std::vector<SparseEntry> entries;
-        entries.reserve(data.size());
-        for (std::size_t k = 0; k < data.size(); ++k)
+        entries.reserve(count(data));
+        for (std::size_t k = 0; k < count(data); ++k)
             entries.push_back(
-                {index(rows[k], rows_, "row"), index(cols[k], cols_, "col"), at(data, k)});
+                entry(index(rows[k], rows_, "row"), index(cols[k], cols_, "col"), data, k));
         return entries;
     }
 
     /// Row d of data is a diagonal: its number j stands in column j, at row j - offsets[d].
-    std::vector<SparseEntry> diagonals() const {
-        const UserArray data = numbers();
+    std::vector<SparseEntry> diagonals() {
+        const UserArray data = values();
         const std::vector<std::int64_t> offsets = integers("offsets");
         if (offsets.size() != data.rows())
             fail(fmt::format("offsets has {} numbers for {} diagonals", offsets.size(),
@@ -131,11 +134,12 @@ private:
         for (std::size_t d = 0; d < data.rows(); ++d) {
             if (offsets[d] < -kMost || offsets[d] > kMost)
                 fail(fmt::format("offsets has {}", offsets[d]));
-            for (std::size_t j = 0; j < std::min(data.cols(), cols_); ++j) {
+            for (std::size_t j = 0; j < std::min(data.entries(), cols_); ++j) {
                 const std::int64_t i = static_cast<std::int64_t>(j) - offsets[d];
                 if (i >= 0 && i < static_cast<std::int64_t>(rows_))
-                    entries.push_back(
-                        {static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(j), data(d, j)});
+                    entries.push_back(entry(static_cast<std::uint32_t>(i),
+                                            static_cast<std::uint32_t>(j), data,
+                                            d * data.entries() + j));
             }
         }
         return entries;
@@ -144,6 +148,7 @@ private:
     const NpzArchive& archive_;
     std::size_t rows_ = 0;
     std::size_t cols_ = 0;
+    Numbers numbers_ = Numbers::real;
 };
 
 }  // namespace

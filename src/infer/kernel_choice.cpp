@@ -79,7 +79,7 @@ KernelChoice::Step KernelChoice::step(const PackedBlock& block, std::size_t left
 
 std::size_t KernelChoice::rows_at_a_time(const PackedBlock& block) const {
     if (!block.full() && strategy == KernelStrategy::automatic) return kMaskTile;
-    if (block.by_sites) return kInterleave / block.sites.grouping.rows * block.sites.grouping.rows;
+    if (block.by_sites) return rows_together(block);
     return vector_of(block) == nullptr || tiny(block) ? kTile : kInterleave;
 }
 

@@ -77,11 +77,11 @@ std::size_t rows_per_task(std::size_t rows, std::size_t threads, std::size_t at_
     return std::clamp(whole(share + at_a_time - 1), whole(kTile), whole(64 * kTile));
 }
 
-/// Kernels take as many rows at a time as a group has, and full blocks.
+/// Kernels take whole groups of rows, and full blocks.
 bool sites_can_be_packed(const Model& model) {
     const Structure& s = model.op.structure();
     const Sites sites = sites_of(model.spec, s);
-    return s.kind() != StructureKind::mask && sites.grouping.rows <= kInterleave &&
+    return s.kind() != StructureKind::mask && sites.grouping.rows <= kMostGroupRows &&
            choose_kernel("auto").takes_sites();
 }
 

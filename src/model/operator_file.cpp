@@ -32,7 +32,13 @@ TensorType narrowest(std::size_t largest) {
 TensorType offset_type(const Structure& s) { return narrowest(s.links()); }
 TensorType row_type(const Structure& s) { return narrowest(s.rows() - 1); }
 
-std::size_t pattern_bits(const Structure& s) {
+/// What a file holds of the places of links: of a complex mask those of its complex entries.
+const Structure& stored_places(const Structure& s) {
+    return s.complex_pattern() ? *s.complex_pattern() : s;
+}
+
+std::size_t pattern_bits(const Structure& whole) {
+    const Structure& s = stored_places(whole);
     return 8 * (width_of(offset_type(s)) * s.offsets().size() +
                 width_of(row_type(s)) * s.row_indices().size());
 }
@@ -205,7 +211,7 @@ OperatorStorage storage_of(const Operator& op) {
 }
 
 std::string storage_text(const Operator& op) {
-    const bool complex = op.structure().is_complex();
+    const bool complex = op.structure().has_imaginary();
     switch (storage_of(op).form) {
         case Form::signs:
             return complex ? "complex signs, two bits per entry" : "signs, one bit per entry";
@@ -228,10 +234,11 @@ std::string storage_text(const Operator& op) {
 StoredOperator::StoredOperator(const Operator& op, bool entries)
     : op_(op), entries_(entries), storage_(storage_of(op)) {
     const Structure& s = op.structure();
+    const Structure& places = stored_places(s);
     const bool by_formula = entries && storage_.form == Form::formula;
-    if (s.kind() == StructureKind::mask && !by_formula) {
-        pattern_offsets_ = narrow(s.offsets(), offset_type(s));
-        pattern_rows_ = narrow(s.row_indices(), row_type(s));
+    if (places.kind() == StructureKind::mask && !by_formula) {
+        pattern_offsets_ = narrow(places.offsets(), offset_type(places));
+        pattern_rows_ = narrow(places.row_indices(), row_type(places));
     }
     if (!entries) return;
     const auto values = stored_values(op);
@@ -263,13 +270,16 @@ void StoredOperator::add_to(std::vector<Tensor>& tensors, TensorMetadata& metada
     const Structure& s = op_.structure();
     const Form form = storage_.form;
     metadata[kStructure] = structure_to_json(s).dump();
+    const Structure& places = stored_places(s);
     if (!pattern_rows_.empty()) {
         tensors.push_back({"structure.offsets",
-                           offset_type(s),
-                           {s.offsets().size()},
+                           offset_type(places),
+                           {places.offsets().size()},
                            std::as_bytes(std::span(pattern_offsets_))});
-        tensors.push_back(
-            {"structure.rows", row_type(s), {s.links()}, std::as_bytes(std::span(pattern_rows_))});
+        tensors.push_back({"structure.rows",
+                           row_type(places),
+                           {places.links()},
+                           std::as_bytes(std::span(pattern_rows_))});
     }
     if (entries_ && form == Form::formula)
         metadata[kOperator] = nlohmann::json{{"formula", to_string(op_.formula()->kind)}}.dump();
@@ -298,10 +308,13 @@ Structure load_structure(const SafeTensors& file, std::uint64_t file_bytes) {
             const auto [m, n] = structure_sides(object, where);
             return load_convolution_mask(file, m, n, file_bytes);
         }
-        offsets = whole_numbers(file, "structure.offsets");
-        rows = whole_numbers(file, "structure.rows");
+        // Those of complex blocks are a few numbers.
+        if (!object.contains("blocks")) {
+            offsets = whole_numbers(file, "structure.offsets");
+            rows = whole_numbers(file, "structure.rows");
+        }
     }
-    return structure_from_json(object, offsets, rows, where);
+    return structure_from_json(object, offsets, rows, file_bytes, where);
 }
 
 Operator load_operator(const SafeTensors& file, const Structure& s) {

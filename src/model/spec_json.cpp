@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "data/claims.hpp"
 #include "data/json_fields.hpp"
 #include "pibinn/error.hpp"
 
@@ -61,9 +62,11 @@ json structure_to_json(const Structure& s) {
     json j{{"kind", to_string(s.kind())}, {"m", s.rows()}, {"n", s.cols()}};
     if (s.is_complex()) j["complex"] = true;
     if (s.kind() == StructureKind::repeated) j["repeat"] = s.repeat();
-    if (s.kind() == StructureKind::blocks) {
+    if (s.is_complex() && !s.has_imaginary()) j["imaginary"] = false;
+    const Structure& places = s.complex_pattern() ? *s.complex_pattern() : s;
+    if (places.kind() == StructureKind::blocks) {
         j["blocks"] = json::array();
-        for (const Block& b : s.diagonal()) j["blocks"].push_back({b.rows, b.cols});
+        for (const Block& b : places.diagonal()) j["blocks"].push_back({b.rows, b.cols});
     }
     return j;
 }
@@ -78,7 +81,8 @@ std::pair<std::size_t, std::size_t> structure_sides(const json& j, const std::st
 }
 
 Structure structure_from_json(const json& j, std::span<const std::uint32_t> offsets,
-                              std::span<const std::uint32_t> rows, const std::string& where) {
+                              std::span<const std::uint32_t> rows, std::uint64_t file_bytes,
+                              const std::string& where) {
     const JsonFields fields(j, where);
     const auto sides = structure_sides(j, where);
     const std::size_t m = sides.first, n = sides.second;
@@ -88,16 +92,32 @@ Structure structure_from_json(const json& j, std::span<const std::uint32_t> offs
             fail_input(fmt::format("{} repetitions do not tile {} x {}", u, m, n));
         return Structure::repeated(m / u, n / u, u);
     };
-    const auto blocks = [&] {
+    const auto blocks = [&](std::size_t tiled_m, std::size_t tiled_n) {
         const Structure s = Structure::blocks(fields.pairs("blocks", kLargestSide));
-        if (s.rows() != m || s.cols() != n)
-            fail_input(
-                fmt::format("the blocks tile {} x {}, not {} x {}", s.rows(), s.cols(), m, n));
+        if (s.rows() != tiled_m || s.cols() != tiled_n)
+            fail_input(fmt::format("the blocks tile {} x {}, not {} x {}", s.rows(), s.cols(),
+                                   tiled_m, tiled_n));
         return s;
     };
     const StructureKind kind = structure_kind(j, where);
     const bool is_complex = fields.has("complex") && fields.flag("complex");
+    const auto complex_mask = [&] {
+        if (m % 2 != 0 || n % 2 != 0)
+            fail_input(fmt::format("a complex mask does not tile {} x {}", m, n));
+        const bool imaginary = !fields.has("imaginary") || fields.flag("imaginary");
+        if (!fields.has("blocks"))
+            return Structure::complex_mask(
+                Structure::mask(m / 2, n / 2, {offsets.begin(), offsets.end()},
+                                {rows.begin(), rows.end()}),
+                imaginary);
+        const Structure places = blocks(m / 2, n / 2);
+        require_claim(4.0 * sizeof(std::uint32_t) * static_cast<double>(places.links()),
+                      claim_factor::models, file_bytes,
+                      fmt::format("the places of {} complex links", places.links()));
+        return Structure::complex_mask(places, imaginary);
+    };
     const auto complex = [&] {
+        if (kind == StructureKind::mask) return complex_mask();
         if (kind != StructureKind::dense && kind != StructureKind::repeated)
             fail_input(fmt::format("a complex structure of kind {}", to_string(kind)));
         const std::size_t u =
@@ -115,7 +135,7 @@ Structure structure_from_json(const json& j, std::span<const std::uint32_t> offs
                 return Structure::mask(m, n, {offsets.begin(), offsets.end()},
                                        {rows.begin(), rows.end()});
             case StructureKind::blocks:
-                return blocks();
+                return blocks(m, n);
             case StructureKind::dense:
                 break;
         }

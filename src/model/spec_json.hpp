@@ -22,7 +22,9 @@ StructureKind structure_kind(const nlohmann::json& json, const std::string& wher
 /// m and n of the whole operator.
 std::pair<std::size_t, std::size_t> structure_sides(const nlohmann::json& json,
                                                     const std::string& where);
+/// `offsets` and `rows` are the pattern of a mask, of a complex one that of its complex entries.
 Structure structure_from_json(const nlohmann::json& json, std::span<const std::uint32_t> offsets,
-                              std::span<const std::uint32_t> rows, const std::string& where);
+                              std::span<const std::uint32_t> rows, std::uint64_t file_bytes,
+                              const std::string& where);
 
 }  // namespace pibinn

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "core/names.hpp"
 #include "pibinn/error.hpp"
 #include "problem/complex_normal.hpp"
 #include "problem/prior_rows.hpp"
@@ -15,6 +16,9 @@ namespace pibinn {
 
 namespace {
 
+constexpr NameTable<AccessGains, 2> kAccessGainNames{
+    {{AccessGains::paper, "paper"}, {AccessGains::flat, "flat"}}};
+
 constexpr std::size_t kPaths = 5;
 constexpr double kScattered = 0.1;  // of each path, beside 1 of the direct one: 10 dB
 constexpr double kSpread = 10 * std::numbers::pi / 180;
@@ -22,9 +26,10 @@ constexpr double kSpread = 10 * std::numbers::pi / 180;
 /// The channel of one active user at every antenna; `set(antenna, value)`.
 template <class Set>
 void draw_user(const AccessPrior& prior, Stream& stream, const Set& set) {
-    // Uniform in a disc: the square of the distance is uniform.
+    // Uniform in a disc: the square of the distance is uniform. It is drawn in any case, so that
+    // both laws have the same users and phases.
     const double squared = prior.radius * prior.radius * stream.uniform();
-    const double amplitude = 1 / (1 + squared * squared);
+    const double amplitude = prior.gains == AccessGains::flat ? 1 : 1 / (1 + squared * squared);
     const std::complex<double> direct = std::polar(1.0, 2 * std::numbers::pi * stream.uniform());
     const double first = 2 * std::numbers::pi * stream.uniform();
     std::array<std::complex<double>, kPaths> gains;
@@ -51,10 +56,16 @@ double mean_power(std::size_t a) {
 
 }  // namespace
 
+std::string_view to_string(AccessGains gains) { return name_of(kAccessGainNames, gains); }
+AccessGains parse_access_gains(std::string_view name) {
+    return parse_name(kAccessGainNames, name, "law of gains");
+}
+
 double AccessPrior::mean_energy() const {
     // The integral of 1/(1 + u^2)^2 over the squared distance u.
     const double most = radius * radius;
-    const double amplitude = 0.5 * (most / (1 + most * most) + std::atan(most)) / most;
+    const double amplitude =
+        gains == AccessGains::flat ? 1 : 0.5 * (most / (1 + most * most) + std::atan(most)) / most;
     double channel = 0;
     for (std::size_t a = 0; a < antennas; ++a)
         channel += mean_power(a) / static_cast<double>(antennas);

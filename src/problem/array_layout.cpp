@@ -22,8 +22,24 @@ AlignedBuffer<std::remove_const_t<T>> copied(std::span<T> values) {
     return {values.begin(), values.end()};
 }
 
+/// Whether all links stand in one full block.
+bool one_full_block(const Structure& s) {
+    return s.kind() == StructureKind::dense || s.kind() == StructureKind::repeated;
+}
+
+/// A real operator of blocks or a mask on both parts of complex vectors.
+Operator on_both_parts(const Operator& op) {
+    const Structure s = Structure::complex_mask(op.structure(), false);
+    return picked(op, s, [&]<class T>(std::span<T> values) {
+        AlignedBuffer<std::remove_const_t<T>> twice = copied(values);
+        twice.insert(twice.end(), values.begin(), values.end());
+        return twice;
+    });
+}
+
 /// The block of an operator `u` times.
 Operator repeat_block(const Operator& op, std::size_t u) {
+    if (!one_full_block(op.structure())) return u == 2 ? on_both_parts(op) : op;
     const Block& b = op.structure().parts()[0];
     const Structure wide = op.structure().is_complex()
                                ? Structure::complex(b.rows / 2, b.cols / 2, u)
@@ -37,17 +53,26 @@ Operator repeat_block(const Operator& op, std::size_t u) {
 Operator stack_parts(const Operator& op) {
     const Block& b = op.structure().parts()[0];
     const std::size_t half = op.structure().shared_links();
-    return picked(op, Structure::dense(b.rows, b.cols / 2),
-                  [&](auto values) { return copied(values.first(half)); });
+    Structure left = Structure::dense(b.rows, b.cols / 2);
+    if (!b.full()) {
+        const auto columns = b.offsets.first(b.cols / 2 + 1);
+        const auto rows = b.row_indices.first(half);
+        left = Structure::mask(b.rows, b.cols / 2, {columns.begin(), columns.end()},
+                               {rows.begin(), rows.end()});
+    }
+    return picked(op, left, [&](auto values) { return copied(values.first(half)); });
 }
 
 Operator real_part(const Operator& op) {
-    const Block& b = op.structure().parts()[0];
-    const std::size_t m = b.rows / 2, n = b.cols / 2;
-    return picked(op, Structure::dense(m, n), [&]<class T>(std::span<T> values) {
+    const Structure& s = op.structure();
+    const Block& b = s.parts()[0];
+    const Structure places =
+        s.complex_pattern() ? *s.complex_pattern() : Structure::dense(b.rows / 2, b.cols / 2);
+    return picked(op, places, [&]<class T>(std::span<T> values) {
         AlignedBuffer<std::remove_const_t<T>> re;
-        for (std::size_t j = 0; j < n; ++j)
-            for (std::size_t i = 0; i < m; ++i) re.push_back(values[j * 2 * m + i]);
+        for_each_pair(s, [&](std::size_t first, std::size_t, float sign) {
+            if (sign > 0) re.push_back(values[first]);
+        });
         return re;
     });
 }
@@ -63,7 +88,7 @@ bool has_imaginary_part(const Operator& op) {
 std::string_view word(bool complex) { return complex ? "complex" : "real"; }
 
 void require_full_block(const Structure& s, std::string_view what) {
-    if (s.kind() != StructureKind::dense && s.kind() != StructureKind::repeated)
+    if (!one_full_block(s))
         fail_usage(fmt::format("an operator of structure '{}' and {}", to_string(s.kind()), what),
                    "give every entry of it as a link: Operator::from_dense");
 }
@@ -72,7 +97,7 @@ void require_one_block(const ArrayProblem& arrays) {
     const Structure& s = arrays.op.structure();
     const bool complex = arrays.x.complex() || s.is_complex();
     const std::string what = complex ? "complex signals" : "several vectors per row";
-    require_full_block(s, what);
+    if (arrays.vectors > 1) require_full_block(s, "several vectors per row");
     if (s.repeat() > 1 && s.repeat() != arrays.vectors)
         fail_usage(fmt::format("an operator that is repeated {} times, and {}", s.repeat(), what),
                    fmt::format("give each repetition as a row of its own, or set "
@@ -124,9 +149,10 @@ LaidOutArrays lay_out(const ArrayProblem& given) {
     }
     const bool complex = given.x.complex();
     const bool complex_y = complex || imaginary;
-    const Block block = arrays.op.structure().parts()[0];
     const std::size_t parts = imaginary ? 2 : 1;
-    require_entries(given.x, block.cols / parts, given, "signal entries", given.x_name);
+    const std::size_t m = arrays.op.rows() / arrays.op.structure().repeat() / parts;
+    const std::size_t n = arrays.op.cols() / arrays.op.structure().repeat() / parts;
+    require_entries(given.x, n, given, "signal entries", given.x_name);
     if (given.y.size() > 0) {
         if (given.y.complex() != complex_y)
             fail_input(fmt::format("'{}' holds {} numbers, but measurements of {} signals by a {} "
@@ -135,7 +161,7 @@ LaidOutArrays lay_out(const ArrayProblem& given) {
                                    word(imaginary), word(complex_y)),
                        complex_y ? "give complex measurements: an imaginary part of zero will do"
                                  : "give the real part, or complex signals where they are complex");
-        require_entries(given.y, block.rows / parts, given, "measurements", given.y_name);
+        require_entries(given.y, m, given, "measurements", given.y_name);
     }
     if (imaginary && !complex) {
         arrays.op = stack_parts(arrays.op);
@@ -144,6 +170,10 @@ LaidOutArrays lay_out(const ArrayProblem& given) {
             "the operator is complex and the signals are real: it measures as [Re A; Im A], real "
             "parts before imaginary parts, which uses that the signals have no imaginary part");
     }
+    if (!imaginary && complex && !given.op.structure().is_complex())
+        result.notes.push_back(
+            "the operator is real and the signals are complex: it measures real and imaginary "
+            "parts alike, which makes complex measurements");
     arrays.op = repeat_block(arrays.op, given.vectors * (complex && !imaginary ? 2 : 1));
     arrays.x = given.x.split(given.vectors);
     arrays.y = given.y.split(given.vectors);
@@ -154,7 +184,6 @@ LaidOutArrays lay_out(const ArrayProblem& given) {
 }
 
 Operator on_complex_vectors(const Operator& op) {
-    require_full_block(op.structure(), "complex signals");
     return op.structure().is_complex() ? op : repeat_block(op, 2 * op.structure().repeat());
 }
 

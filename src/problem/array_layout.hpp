@@ -23,7 +23,7 @@ bool needs_layout(const ArrayProblem& arrays);
 LaidOutArrays lay_out(const ArrayProblem& arrays);
 
 /// An operator on complex vectors, split: a real one acts on both parts, a complex one stays as it
-/// is. It is `dense` or `repeated`, once per vector of a row; other structures are a usage error.
+/// is. A `repeated` one acts once per vector of a row.
 Operator on_complex_vectors(const Operator& op);
 
 }  // namespace pibinn

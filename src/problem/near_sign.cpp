@@ -61,8 +61,9 @@ std::string near_sign_warning(const Operator& op) {
                          [](const Entry& p, const Entry& q) { return p.off > q.off; });
         if (named.size() > kMostEntriesNamed) named.pop_back();
     });
-    const bool complex = op.structure().is_complex();
-    const std::size_t parts_apart = complex ? op.structure().parts()[0].rows / 2 : op.rows();
+    const bool complex = op.structure().has_imaginary();
+    const std::size_t parts_apart =
+        op.structure().is_complex() ? op.structure().parts()[0].rows / 2 : op.rows();
     std::string text =
         fmt::format("the operator is nearly +-{:.4g}{}: {} of its {} {} {} not, such as", c,
                     complex ? fmt::format(" +-{:.4g}j", c) : "", count, values.size(),

@@ -1,5 +1,6 @@
 #include "pibinn/operator.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -43,13 +44,19 @@ AlignedBuffer<T> complex_values(std::size_t m, std::size_t n, Re&& re, Im&& im) 
     return values;
 }
 
+/// Row and column of a link.
+std::pair<std::size_t, std::size_t> place_of_link(const Block& b, std::size_t link) {
+    if (b.full()) return {link % b.rows, link / b.rows};
+    const auto after = std::upper_bound(b.offsets.begin(), b.offsets.end(), link);
+    return {b.row_indices[link], static_cast<std::size_t>(after - b.offsets.begin()) - 1};
+}
+
 /// The four places of a complex entry hold its two parts.
 void require_pairs(const Structure& s, std::span<const float> values) {
     const auto place = unpaired_link(s, values);
     if (!place) return;
-    const std::size_t rows = s.parts()[0].rows;
-    fail_input(fmt::format("entry {}, {} of a complex operator is not [[a, -b], [b, a]]",
-                           *place % rows, *place / rows),
+    const auto [row, col] = place_of_link(s.parts()[0], *place);
+    fail_input(fmt::format("entry {}, {} of a complex operator is not [[a, -b], [b, a]]", row, col),
                "give the real and the imaginary part of a complex matrix instead");
 }
 
@@ -81,6 +88,31 @@ AlignedBuffer<T> values_on(MatrixView<const T> a, const Structure& s) {
                                        "'{}' has no link there",
                                        i, j, rounded(a(i, j)), to_string(s.kind())),
                            "choose a structure that holds every non-zero entry");
+    return values;
+}
+
+/// Real or imaginary parts of an interleaved matrix.
+template <class T>
+Matrix<T> part_of(const Matrix<T>& interleaved, std::size_t part) {
+    Matrix<T> values(interleaved.rows(), interleaved.cols() / 2);
+    for (std::size_t i = 0; i < values.rows(); ++i)
+        for (std::size_t j = 0; j < values.cols(); ++j) values(i, j) = interleaved(i, 2 * j + part);
+    return values;
+}
+
+/// The links of a complex mask whose pattern has these parts, column by column.
+template <class T>
+AlignedBuffer<T> joined_parts(const Structure& s, std::span<const T> re, std::span<const T> im) {
+    AlignedBuffer<T> values(s.links());
+    const Block& b = s.parts()[0];
+    std::size_t from = 0;
+    for (std::size_t j = 0; j < b.cols / 2; ++j) {
+        const std::size_t begin = b.column_begin(j), each = (b.column_begin(j + 1) - begin) / 2;
+        std::copy_n(&re[from], each, &values[begin]);
+        std::copy_n(&im[from], each, &values[begin + each]);
+        from += each;
+    }
+    complete_complex(s, std::span(values));
     return values;
 }
 
@@ -181,6 +213,46 @@ Operator Operator::from_complex(const UserArray& a, std::size_t repeat) {
     });
 }
 
+Operator Operator::from_complex(const UserArray& a, const Structure& pattern) {
+    if (!a.complex()) fail_input("the array holds real numbers", "give a complex matrix");
+    const Structure s = Structure::complex_mask(pattern);
+    return a.visit([&]<class T>(const Matrix<T>& parts) -> Operator {
+        const auto re = values_on<T>(part_of<T>(parts, 0), pattern);
+        const auto im = values_on<T>(part_of<T>(parts, 1), pattern);
+        auto values = joined_parts<T>(s, re, im);
+        if constexpr (std::is_same_v<T, double>)
+            return from_values(s, std::move(values));
+        else
+            return {s, std::move(values)};
+    });
+}
+
+Operator Operator::from_complex(const Structure& pattern, std::span<const double> re,
+                                std::span<const double> im) {
+    if (re.size() != pattern.links() || im.size() != pattern.links())
+        fail_input(fmt::format("{} real and {} imaginary parts for {} links", re.size(), im.size(),
+                               pattern.links()),
+                   "give both parts of every link");
+    const Structure s = Structure::complex_mask(pattern);
+    return from_values(s, joined_parts<double>(s, re, im));
+}
+
+Operator Operator::from_complex_sparse(const UserArray& a) {
+    if (!a.complex()) fail_input("the array holds real numbers", "give a complex matrix");
+    std::vector<std::uint32_t> offsets{0}, rows;
+    a.visit([&](const auto& parts) {
+        const auto zero = [](auto v) { return static_cast<float>(v) == 0.0F; };
+        for (std::size_t j = 0; j < a.entries(); ++j) {
+            for (std::size_t i = 0; i < a.rows(); ++i)
+                if (!zero(parts(i, 2 * j)) || !zero(parts(i, 2 * j + 1)))
+                    rows.push_back(static_cast<std::uint32_t>(i));
+            offsets.push_back(static_cast<std::uint32_t>(rows.size()));
+        }
+    });
+    return from_complex(
+        a, Structure::mask(a.rows(), a.entries(), std::move(offsets), std::move(rows)));
+}
+
 Operator Operator::from_sparse(MatrixView<const float> a) {
     AlignedBuffer<float> values;
     Structure mask = mask_of(a, values);
@@ -193,8 +265,9 @@ Operator Operator::from_sparse(MatrixView<const double> a) {
 }
 
 Operator Operator::from_sparse(const SparseMatrix& a) {
-    return from_values(Structure::mask(a.rows, a.cols, a.offsets, a.row_indices),
-                       AlignedBuffer<double>(a.values.begin(), a.values.end()));
+    Structure pattern = Structure::mask(a.rows, a.cols, a.offsets, a.row_indices);
+    if (a.complex()) return from_complex(pattern, a.values, a.imaginary);
+    return from_values(std::move(pattern), AlignedBuffer<double>(a.values.begin(), a.values.end()));
 }
 
 std::span<const double> Operator::precise_values() const {

@@ -29,7 +29,8 @@ void require_shape(std::size_t rows, std::size_t cols, std::size_t entries,
 }  // namespace
 
 SparseMatrix SparseMatrix::from_entries(std::size_t rows, std::size_t cols,
-                                        std::vector<SparseEntry> entries, std::string_view where) {
+                                        std::vector<SparseEntry> entries, std::string_view where,
+                                        Numbers numbers) {
     require_shape(rows, cols, entries.size(), where);
     for (const SparseEntry& e : entries)
         if (e.row >= rows || e.col >= cols)
@@ -41,22 +42,29 @@ SparseMatrix SparseMatrix::from_entries(std::size_t rows, std::size_t cols,
         entries.begin(), entries.end(),
         [&](const SparseEntry& a, const SparseEntry& b) { return place(a) < place(b); });
 
-    SparseMatrix matrix{rows, cols, std::vector<std::uint32_t>(cols + 1, 0), {}, {}};
+    SparseMatrix matrix{rows, cols, std::vector<std::uint32_t>(cols + 1, 0), {}, {}, {}, numbers};
     for (std::size_t at = 0; at < entries.size();) {
         const SparseEntry& e = entries[at];
-        double sum = 0;
-        for (; at < entries.size() && place(entries[at]) == place(e); ++at)
+        double sum = 0, imaginary = 0;
+        for (; at < entries.size() && place(entries[at]) == place(e); ++at) {
             sum += entries[at].value;
+            imaginary += entries[at].imaginary;
+        }
         // What float32 cannot hold, or holds as zero, is no entry of an operator.
-        const auto value = static_cast<float>(sum);
-        if (!std::isfinite(value))
-            fail_input(fmt::format("'{}' has {} at row {}, column {} (counted from 0)", where, sum,
-                                   e.row, e.col),
-                       "replace NaN and infinite values, scale large ones down");
-        if (value == 0.0F) continue;
+        bool zero = true;
+        for (const double part : {sum, imaginary}) {
+            const auto value = static_cast<float>(part);
+            if (!std::isfinite(value))
+                fail_input(fmt::format("'{}' has {} at row {}, column {} (counted from 0)", where,
+                                       part, e.row, e.col),
+                           "replace NaN and infinite values, scale large ones down");
+            zero = zero && value == 0.0F;
+        }
+        if (zero) continue;
         ++matrix.offsets[e.col + 1];
         matrix.row_indices.push_back(e.row);
         matrix.values.push_back(sum);
+        if (matrix.complex()) matrix.imaginary.push_back(imaginary);
     }
     for (std::size_t j = 0; j < cols; ++j) matrix.offsets[j + 1] += matrix.offsets[j];
     return matrix;
@@ -64,15 +72,18 @@ SparseMatrix SparseMatrix::from_entries(std::size_t rows, std::size_t cols,
 
 template <class T>
 Matrix<T> SparseMatrix::to_dense(std::string_view where) const {
-    if (cols > 0 && rows > kMostDense / cols)
+    const std::size_t parts = complex() ? 2 : 1;
+    if (cols > 0 && rows > kMostDense / parts / cols)
         fail_input(fmt::format("'{}' is sparse, and its {} x {} numbers are too many to be "
                                "held in full",
                                where, rows, cols),
                    "give a matrix of at most 2^28 numbers, or use it as a mask");
-    Matrix<T> dense(rows, cols);
+    Matrix<T> dense(rows, parts * cols);
     for (std::size_t j = 0; j < cols; ++j)
-        for (std::size_t k = offsets[j]; k < offsets[j + 1]; ++k)
-            dense(row_indices[k], j) = static_cast<T>(values[k]);
+        for (std::size_t k = offsets[j]; k < offsets[j + 1]; ++k) {
+            dense(row_indices[k], parts * j) = static_cast<T>(values[k]);
+            if (complex()) dense(row_indices[k], 2 * j + 1) = static_cast<T>(imaginary[k]);
+        }
     return dense;
 }
 

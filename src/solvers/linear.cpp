@@ -28,7 +28,9 @@ constexpr std::size_t kColumnsPerTask = 64;
 constexpr double kSmallestShift = 1e-10;
 
 Structure full_blocks(const Structure& s) {
-    return s.kind() == StructureKind::mask ? Structure::dense(s.rows(), s.cols()) : s;
+    if (s.kind() != StructureKind::mask) return s;
+    return s.is_complex() ? Structure::complex(s.rows() / 2, s.cols() / 2)
+                          : Structure::dense(s.rows(), s.cols());
 }
 
 /// Real and imaginary parts, times i.

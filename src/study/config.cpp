@@ -167,7 +167,7 @@ std::vector<ConfigKey> ProblemReader::keys() {
          [&](const Value& v) { problem.real.path = v.path(); }, kOperatorKinds},
     };
     for (ConfigKey& key : real_keys(problem.real)) keys.push_back(std::move(key));
-    for (ConfigKey& key : radio_keys(problem.radio)) keys.push_back(std::move(key));
+    for (ConfigKey& key : radio_keys(problem)) keys.push_back(std::move(key));
     return keys;
 }
 

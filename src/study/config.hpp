@@ -49,6 +49,8 @@ struct Config {
     bool dense_network = false;
     bool own_polish = false;  ///< model.polish is set; otherwise the recipe chooses
     bool own_groups = false;  ///< model.groups is set; otherwise the signals choose
+    /// A network that ignores the structure knows neither parts nor vectors.
+    bool keeps_groups() const { return own_groups || dense_network; }
     std::uint64_t seed = 1;
 };
 

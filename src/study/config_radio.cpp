@@ -68,7 +68,8 @@ void settle_fourier(ProblemConfig& problem) {
 
 }  // namespace
 
-std::vector<ConfigKey> radio_keys(RadioConfig& radio) {
+std::vector<ConfigKey> radio_keys(ProblemConfig& problem) {
+    RadioConfig& radio = problem.radio;
     return {
         count_key("antennas", "256",
                   "of the base station: N beams of a channel, 256 by default; of access, vectors "
@@ -79,8 +80,16 @@ std::vector<ConfigKey> radio_keys(RadioConfig& radio) {
         count_key("paths", "3", "of a channel, the line of sight among them; 3 by default",
                   radio.paths, kBeamspace, kMostPaths),
         {"gains", "", "\"paper\"",
-         "law of the paths: \"paper\" (the default), or \"code\", that of its authors' program",
-         [&](const Value& v) { radio.gains = v.word(parse_path_gains); }, kBeamspace},
+         "\"paper\" (the default); of beamspace, law of the paths, or \"code\", that of the "
+         "authors' program; of access, amplitudes 1/(1+d^4) of users at distance d in a cell of "
+         "radius 1.05, or \"flat\", all 1 (power control)",
+         [&](const Value& v) {
+             if (problem.kind == ProblemKind::access)
+                 radio.access_gains = v.word(parse_access_gains);
+             else
+                 radio.gains = v.word(parse_path_gains);
+         },
+         kBoth},
         count_key("users", "512",
                   "of the cell, 512 by default; of beamspace, channels per draw, each a row of its "
                   "own, 1 by default",
@@ -137,6 +146,7 @@ AccessSpec access_spec(const ProblemConfig& problem) {
     spec.prior.users = radio.users.value_or(spec.prior.users);
     spec.prior.activity = radio.activity.value_or(spec.prior.activity);
     spec.prior.antennas = radio.antennas.value_or(spec.prior.antennas);
+    spec.prior.gains = radio.access_gains;
     spec.pilots = radio.pilots.value_or(spec.pilots);
     spec.snr_db = *problem.spec.snr_db;
     spec.train = problem.spec.train;

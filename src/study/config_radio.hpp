@@ -18,14 +18,15 @@ struct ConfigKey;
 struct RadioConfig {
     std::optional<std::size_t> antennas, measurements, paths, users, pilots, nonzeros;
     PathGains gains = PathGains::paper;
+    AccessGains access_gains = AccessGains::paper;
     std::optional<double> activity;
     bool own_operator = false;  ///< problem.operator is set
     bool own_density = false;
     bool own_m = false, own_n = false;
 };
 
-/// The keys of [problem] that only these have.
-std::vector<ConfigKey> radio_keys(RadioConfig& radio);
+/// The keys of [problem] that only these have, read after its kind.
+std::vector<ConfigKey> radio_keys(ProblemConfig& problem);
 
 /// What was not said of them; refuses numbers that do not go together.
 void settle_radio(ProblemConfig& problem);

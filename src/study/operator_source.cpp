@@ -78,34 +78,43 @@ Operator joined(const Structure& structure, std::span<const Operator> blocks) {
     return {structure, std::move(values)};
 }
 
-void require_real_blocks(const UserArray& a, const std::string& file, StructureKind structure) {
-    if (a.complex())
-        fail_usage(fmt::format("operator '{}' holds complex numbers, and the structure is '{}'",
-                               file, to_string(structure)),
-                   "a complex operator is dense or repeated");
-}
-
 Operator blocks_of(const std::string& file, const UserArray& a, const Shapes& shapes) {
-    require_real_blocks(a, file, StructureKind::blocks);
     const Structure s = Structure::blocks(shapes);
-    if (s.rows() != a.rows() || s.cols() != a.cols())
+    if (s.rows() != a.rows() || s.cols() != a.entries())
         fail_input(
             fmt::format("the {} blocks end at row {} and column {}, but '{}' is {} x {}",
-                        shapes.size(), s.rows(), s.cols(), file, a.rows(), a.cols()),
+                        shapes.size(), s.rows(), s.cols(), file, a.rows(), a.entries()),
             "give blocks that tile the matrix; 'pibinn inspect FILE --structure' finds them");
-    return named(file, [&] { return on_structure(a, s); });
+    return named(file,
+                 [&] { return a.complex() ? Operator::from_complex(a, s) : on_structure(a, s); });
+}
+
+/// Of complex blocks, and of real ones among them.
+Operator join_complex_blocks(const Structure& s, std::span<const UserArray> blocks) {
+    std::vector<double> re, im;
+    for (const UserArray& a : blocks)
+        for (std::size_t j = 0; j < a.entries(); ++j)
+            for (std::size_t i = 0; i < a.rows(); ++i) {
+                re.push_back(a(i, a.complex() ? 2 * j : j));
+                im.push_back(a.complex() ? a(i, 2 * j + 1) : 0);
+            }
+    return Operator::from_complex(s, re, im);
 }
 
 Operator join_blocks(const std::vector<std::string>& files) {
     Shapes shapes;
-    std::vector<Operator> blocks;
+    std::vector<UserArray> matrices;
+    bool complex = false;
     for (const std::string& file : files) {
-        const UserArray a = read_matrix(file);
-        require_real_blocks(a, file, StructureKind::blocks);
-        blocks.push_back(all_entries(a));
-        shapes.emplace_back(blocks.back().rows(), blocks.back().cols());
+        matrices.push_back(read_matrix(file));
+        shapes.emplace_back(matrices.back().rows(), matrices.back().entries());
+        complex = complex || matrices.back().complex();
     }
-    return joined(Structure::blocks(shapes), blocks);
+    const Structure s = Structure::blocks(shapes);
+    if (complex) return join_complex_blocks(s, matrices);
+    std::vector<Operator> blocks;
+    for (const UserArray& a : matrices) blocks.push_back(all_entries(a));
+    return joined(s, blocks);
 }
 
 Operator read_operator(const std::string& file, StructureKind structure, std::size_t repeat,
@@ -122,19 +131,20 @@ Operator read_operator(const std::string& file, StructureKind structure, std::si
             return joined(Structure::repeated(a.rows(), a.cols(), repeat),
                           std::array{all_entries(a)});
         case StructureKind::blocks: {
-            require_real_blocks(a, file, structure);
-            if (a.rows() % repeat != 0 || a.cols() % repeat != 0)
+            const std::size_t cols = a.entries();
+            if (a.rows() % repeat != 0 || cols % repeat != 0)
                 fail_input(fmt::format("'{}' is {} x {}, which {} equal blocks do not tile", file,
-                                       a.rows(), a.cols(), repeat),
+                                       a.rows(), cols, repeat),
                            "give the number of blocks on the diagonal as repeat");
-            return blocks_of(file, a, Shapes(repeat, {a.rows() / repeat, a.cols() / repeat}));
+            return blocks_of(file, a, Shapes(repeat, {a.rows() / repeat, cols / repeat}));
         }
         case StructureKind::mask:
             break;
     }
-    require_real_blocks(a, file, structure);
-    return named(file,
-                 [&] { return a.visit([](const auto& m) { return Operator::from_sparse(m); }); });
+    return named(file, [&] {
+        return a.complex() ? Operator::from_complex_sparse(a)
+                           : a.visit([](const auto& m) { return Operator::from_sparse(m); });
+    });
 }
 
 }  // namespace
@@ -166,19 +176,23 @@ Operator load_real_operator(const ProblemConfig& problem) {
 
 Matrix<float> operator_matrix(const Operator& op) {
     const Structure& s = op.structure();
+    if (s.is_complex() && !s.has_imaginary())
+        return Operator(*s.complex_pattern(),
+                        {op.values().begin(), op.values().begin() + s.shared_links()})
+            .to_dense();
     if (s.kind() != StructureKind::repeated) return op.to_dense();
     const Structure block = Structure::dense(s.rows() / s.repeat(), s.cols() / s.repeat());
     return Operator(block, {op.values().begin(), op.values().end()}).to_dense();
 }
 
 bool has_complex_matrix(const Structure& structure, const SignalDomain& domain) {
-    return structure.is_complex() || domain.complex_measurements;
+    return structure.has_imaginary() || domain.complex_measurements;
 }
 
 Matrix<float> interleaved_matrix(const Operator& op) {
     const Matrix<float> block = operator_matrix(op);
     const std::size_t m = block.rows() / 2;
-    const std::size_t n = op.structure().is_complex() ? block.cols() / 2 : block.cols();
+    const std::size_t n = op.structure().has_imaginary() ? block.cols() / 2 : block.cols();
     Matrix<float> pairs(m, 2 * n);
     for (std::size_t i = 0; i < m; ++i)
         for (std::size_t j = 0; j < n; ++j) {

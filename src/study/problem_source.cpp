@@ -7,6 +7,7 @@
 #include "pibinn/error.hpp"
 #include "pibinn/npy.hpp"
 #include "pibinn/real_problem.hpp"
+#include "pibinn/recipe.hpp"
 #include "problem/array_layout.hpp"
 #include "study/operator_source.hpp"
 #include "study/real_source.hpp"
@@ -93,8 +94,8 @@ Operator network_operator(const Config& config, const Operator& physics) {
 }
 
 Model untrained_model(const Config& config, const Problem& problem, double theta) {
-    Model model =
-        pibinn::untrained_model(config.model, network_operator(config, problem.op), theta);
+    const NetworkSpec spec = fit_network(problem, config.model, config.keeps_groups());
+    Model model = pibinn::untrained_model(spec, network_operator(config, problem.op), theta);
     model.domain = problem.domain;
     model.metadata["pibinn.recipe"] = "untrained";
     model.metadata["pibinn.seed"] = std::to_string(config.seed);

@@ -26,9 +26,10 @@ std::string radio_words(const ProblemConfig& problem) {
     }
     if (problem.kind == ProblemKind::access) {
         const AccessSpec spec = access_spec(problem);
-        return fmt::format("{}, {:g} % of them active, with {} each, {}",
-                           counted(spec.prior.users, "user"), 100 * spec.prior.activity,
-                           counted(spec.pilots, "QPSK pilot"),
+        return fmt::format("{}{}, {:g} % of them active, with {} each, {}",
+                           counted(spec.prior.users, "user"),
+                           spec.prior.gains == AccessGains::flat ? " of equal amplitude" : "",
+                           100 * spec.prior.activity, counted(spec.pilots, "QPSK pilot"),
                            counted(spec.prior.antennas, "antenna"));
     }
     const FourierSpec spec = fourier_spec(problem);
@@ -53,6 +54,7 @@ void add_radio(nlohmann::ordered_json& json, const ProblemConfig& problem) {
         json["users"] = spec.prior.users;
         json["pilots"] = spec.pilots;
         json["activity"] = spec.prior.activity;
+        if (spec.prior.gains != AccessGains::paper) json["gains"] = to_string(spec.prior.gains);
         json["antennas"] = spec.prior.antennas;
     } else {
         const FourierSpec spec = fourier_spec(problem);

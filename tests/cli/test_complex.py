@@ -7,53 +7,9 @@ import subprocess
 import numpy as np
 import pytest
 import scipy.io
-import scipy.sparse
 
+from complex_cases import MODEL, M, N, PLAIN, ROWS, reference, signals, work  # noqa: F401
 from conftest import PROGRAM, load, refuse, sets, succeed
-
-MODEL = "model.safetensors"
-M, N, ROWS = 6, 10, 40
-
-# x_k = soft(x - s_k A^H (A x - y)), of magnitudes: short enough to be written again below.
-PLAIN = ["problem.kind=arrays", "problem.path=.", "model.update=plain", "model.weights=tied",
-         "model.layers=4", "model.groups=complex"]
-
-
-def signals(rng, rows=ROWS, n=N, real=False):
-    x = rng.normal(size=(rows, n)) + 1j * rng.normal(size=(rows, n))
-    x[rng.random((rows, n)) > 0.3] = 0
-    return x.real if real else x
-
-
-@pytest.fixture
-def work(tmp_path):
-    """A complex operator, complex signals and their measurements, and a model of them."""
-    rng = np.random.default_rng(5)
-    a = (rng.normal(size=(M, N)) + 1j * rng.normal(size=(M, N))) / np.sqrt(2 * M)
-    x = signals(rng)
-    np.save(tmp_path / "A.npy", a)
-    np.save(tmp_path / "x.npy", x)
-    np.save(tmp_path / "y.npy", x @ a.T)
-    succeed("init", *sets(*PLAIN), "--theta", "0.05", "--out", MODEL, cwd=tmp_path)
-    return tmp_path
-
-
-def reference(work, y, model=MODEL, real_signals=False):
-    """What the network gives, in float64."""
-    succeed("export", model, "--to", "npz", "--out", "own.npz", cwd=work)
-    parts = load(work / "own.npz")
-    a, step, theta = parts["A"].astype(np.complex128), parts["step"], parts["theta"]
-    if real_signals:
-        a = a[:len(a) // 2] + 1j * a[len(a) // 2:]
-    x = np.zeros((len(y), a.shape[1]), np.complex128)
-    for s, t in zip(step.astype(float), theta.astype(float)):
-        z = x - s * (x @ a.T - y) @ a.conj()
-        if real_signals:
-            z = z.real
-        size = np.maximum(np.abs(z), 1e-30)
-        x = z * np.maximum(1 - t / size, 0)
-    (work / "own.npz").unlink()
-    return x
 
 
 def as_csv(path, array):
@@ -341,21 +297,22 @@ def test_training_on_complex_arrays_beats_the_zero_estimate_and_recovers(work):
     (["problem.vectors=3"], ["expected 30 complex", "each of 3 vectors", "problem.vectors"]),
     (["problem.vectors=0"], ["problem.vectors"]),
     (["problem.complex=true"], ["none of the arrays is a .csv file"]),
-    (["problem.structure=mask"], ["holds complex numbers, and the structure is 'mask'"]),
-    (["problem.structure=blocks", "problem.repeat=2"], ["complex", "'blocks'"]),
+    (["problem.structure=mask", "problem.vectors=2", "problem.x=twice.npy"],
+     ["structure 'mask' and several vectors per row"]),
+    (["problem.structure=blocks", "problem.repeat=2"], ["has no link there"]),
+    (["problem.structure=blocks", "problem.repeat=4"], ["4 equal blocks do not tile"]),
     (["problem.structure=repeated", "problem.repeat=2"], ["repeated 2 times", "problem.vectors = 2"]),
     (["problem.basis=dct"], ["a basis for complex signals"]),
     (["problem.y=real.npy"], ["'real.npy' holds real numbers", "an imaginary part of zero will do"]),
     (["problem.x=wide.npy"], ["expected 10 complex signal entries per row, got 11"]),
     (["problem.x=turned.npy"], ["looks transposed"]),
-    (["problem.operator=sparse.npz", "problem.structure=mask"], ["sparse matrix of complex numbers", "toarray"]),
 ])
 def test_what_does_not_go_together_is_refused(settings, words, work):
     (work / "y.npy").rename(work / "measured.npy")
     np.save(work / "real.npy", load(work / "measured.npy").real)
     np.save(work / "wide.npy", np.ones((ROWS, N + 1), complex))
     np.save(work / "turned.npy", load(work / "x.npy").T)
-    scipy.sparse.save_npz(work / "sparse.npz", scipy.sparse.csr_matrix(load(work / "A.npy")))
+    np.save(work / "twice.npy", np.tile(load(work / "x.npy"), (1, 2)))
     line = refuse("init", *sets("problem.kind=arrays", "problem.path=.", *settings), "--out",
                   "o.safetensors", cwd=work)
     assert all(word in line for word in words), line

@@ -18,10 +18,17 @@ QUICK = sets("train.stage.pretrain.epochs=3", "train.stage.joint.epochs=3",
              "train.stage.stage2.epochs=2")
 RESULTS = {
     "Your own photos": ["photo-recovered.png", "photo-recovered-side-by-side.png",
+                        "photo-wiener.png",
                         "run-photos/report.html"],
     "Your own EEG": ["run-eeg/report.html", "run-eeg/model.npz", "recovered.npy"],
     "Your own matrix": ["run-matrix/model.safetensors", "x_new.npy"],
 }
+
+
+def quick_of(words):
+    if words[0] != "train":
+        return []
+    return sets("train.stage.tune.epochs=3") if "model.weights=tied" in words else QUICK
 
 
 def section(title):
@@ -39,6 +46,20 @@ def commands_of(text):
     return [shlex.split(command) for command in found]
 
 
+def test_the_walk_of_complex_data_works_as_written(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "docs" / "complex.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    exec(compile(code, "complex.md", "exec"), {})
+    commands = commands_of(text)
+    assert [words[0] for words in commands] == ["train", "recover", "eval"]
+    for words in commands:
+        succeed(*words, *quick_of(words), cwd=tmp_path)
+    x, found = load(tmp_path / "x_new.npy"), load(tmp_path / "recovered.npy")
+    assert found.dtype == np.complex64 and found.shape == x.shape
+    assert np.sum(np.abs(found - x) ** 2) < 0.1 * np.sum(np.abs(x) ** 2)
+
+
 @pytest.mark.parametrize("title", RESULTS)
 def test_a_walk_works_as_written(title, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -48,7 +69,7 @@ def test_a_walk_works_as_written(title, tmp_path, monkeypatch):
     commands = commands_of(text)
     assert len(commands) == len(re.findall(r"^    \S*pibinn ", text, re.MULTILINE)) >= 2
     for words in commands:
-        succeed(*words, *(QUICK if words[0] == "train" else []), cwd=tmp_path)
+        succeed(*words, *quick_of(words), cwd=tmp_path)
     for name in RESULTS[title]:
         assert name in tree(tmp_path)
     if title == "Your own photos":

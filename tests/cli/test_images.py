@@ -99,6 +99,28 @@ def test_a_whole_picture_is_recovered_and_scored(trained):
     assert result["noise_std"] == 0.05 and result["patches"] == 11 * 15
 
 
+def test_a_picture_is_recovered_by_learned_variances(tmp_path):
+    """Better than by the one-bit network that is trained as long, from as many measurements."""
+    write_photos(tmp_path / "photos")
+    (tmp_path / "new.png").write_bytes(png_bytes(disc_picture(99)))
+    found = {}
+    for name, settings in (("wiener", ["model.weights=tied", "model.activation=wiener",
+                                       "train.stage.tune.epochs=15"]),
+                           ("soft", [f"train.stage.{s}.epochs=15" for s in ("pretrain", "joint", "stage2")])):
+        summary = json.loads(succeed("train", *IMAGES, *sets("problem.operator=rademacher",
+                                                             "problem.ratio=0.25", *settings),
+                                     "--out", name, "--json", "-", cwd=tmp_path))
+        result = json.loads(succeed("recover-image", f"{name}/model.safetensors", "new.png", "--out",
+                                    f"{name}.png", "--json", "-", cwd=tmp_path))
+        original, recovered = disc_picture(99) / 255, read_png(tmp_path / f"{name}.png") / 255
+        assert abs(result["psnr_db"] - psnr(original, recovered)) < 0.1
+        assert abs(result["ssim"] - ssim(original, recovered)) < 0.01
+        found[name] = result["psnr_db"], summary["bits"]["total"]
+    adjoint = read_png(tmp_path / "wiener-side-by-side.png")[:, 72:136] / 255
+    assert found["wiener"][0] > psnr(original, adjoint) + 3
+    assert found["wiener"][0] > found["soft"][0] + 0.5 and found["wiener"][1] < found["soft"][1]
+
+
 def test_stride_noise_and_seed_of_a_recovery_take_effect(trained):
     work, _ = trained
 

@@ -96,6 +96,48 @@ TEST_F(ScipySparse, EveryLayoutIsTheSameMatrix) {
     }
 }
 
+TEST_F(ScipySparse, MayHoldComplexNumbers) {
+    // Real and imaginary parts in turn, of the entries above.
+    const auto pairs = [](const std::vector<double>& parts, std::vector<std::size_t> shape) {
+        return numbers<double>("<c16", parts, std::move(shape));
+    };
+    Members rows = csr(), entries = coo(), diagonals = dia();
+    rows["data"] = pairs({5, 1, -4, 0, 0, 3, 2, -2}, {4});
+    entries["data"] = pairs({2, 0, 0, 3, 3, 1, -4, 0, 2, -2, 0, 0}, {6});
+    diagonals["data"] = pairs({9, 9, 5, 1, -4, 0, 0, 0, 0, 0, 2, -2, 0, 3, 9, 9, 9, 9}, {3, 3});
+    for (const Members& members : {rows, entries, diagonals}) {
+        const std::string place = write(members);
+        const auto sparse = read_sparse_array(place);
+        ASSERT_TRUE(sparse);
+        EXPECT_TRUE(sparse->complex());
+        EXPECT_EQ(sparse->row_indices, (std::vector<std::uint32_t>{2, 0, 1, 2}));
+        EXPECT_EQ(sparse->values, (std::vector<double>{0, 5, -4, 2}));
+        EXPECT_EQ(sparse->imaginary, (std::vector<double>{3, 1, 0, -2}));
+        const UserArray full = read_user_array(place, Numbers::real);
+        EXPECT_TRUE(full.complex());
+        EXPECT_EQ(full.entries(), 3u);
+        EXPECT_EQ(full(2, 0), 0);
+        EXPECT_EQ(full(2, 1), 3);
+        EXPECT_EQ(full(2, 5), -2);
+        const Operator op = Operator::from_sparse(*sparse);
+        EXPECT_EQ(op.structure().shared_links(), 8u);
+        const auto dense = op.to_dense();
+        EXPECT_EQ(dense(5, 0), 3);
+        EXPECT_EQ(dense(2, 3), -3);
+        EXPECT_EQ(dense(5, 3), 0);
+    }
+    rows["data"] = pairs({5, 1, -4, 0, 0, 3}, {3});
+    EXPECT_NE(refusal(rows).find("indices has 4 numbers, data 3"), std::string::npos);
+    // Parts of one place are added up, and each of them has to be a float32.
+    const auto sum = [](double part) {
+        return SparseMatrix::from_entries(2, 2, {{0, 1, 1, part}, {0, 1, 0, part}}, "A",
+                                          Numbers::complex);
+    };
+    EXPECT_EQ(sum(1e38).imaginary, std::vector<double>{2e38});
+    EXPECT_NE(message_of([&] { sum(2e38); }).find("'A' has 4e+38 at row 0, column 1"),
+              std::string::npos);
+}
+
 TEST_F(ScipySparse, BecomesAMaskWithoutTheFullMatrix) {
     // A matrix of 100 000 x 100 000, of which 40 GB would be zeros.
     constexpr std::int32_t n = 100000;

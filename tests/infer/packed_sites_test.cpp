@@ -54,6 +54,11 @@ std::vector<SiteCase> site_cases() {
         add(signs(Structure::repeated(96, 256, 2)), Groups::complex, 1);
         add(signs(Structure::repeated(40, 70, 4)), Groups::complex, 3);
         add(signs(Structure::repeated(29, 33, 3)), Groups::rows, 2);
+        // More rows than the kernel interleaves: one, two or none are left for the last turn.
+        add(signs(Structure::repeated(29, 33, 4)), Groups::rows, 1);
+        add(qpsk(17, 30, 5), Groups::rows, 0);
+        add(signs(Structure::repeated(13, 21, 16)), Groups::rows, 0);
+        add(qpsk(8, 20, 6), Groups::rows, 1, 0, Update::plain());
         add(qpsk(13, 21, 1), Groups::complex, 1);
         add(qpsk(32, 64, 1), Groups::complex, 0);
         add(qpsk(17, 30, 2), Groups::rows, 0);
@@ -109,6 +114,13 @@ TEST(PackedSites, RecoverWhatFloat64Does) {
             EXPECT_EQ(x, layers.back());
         }
     }
+}
+
+TEST(PackedSites, OfVeryManyRowsRunAsTheFloatNetwork) {
+    SiteCase c = site_cases()[0];
+    c.op = Operator::random(Structure::repeated(13, 21, 17), OperatorEnsemble::rademacher, 4);
+    c.spec.groups = Groups::rows;
+    EXPECT_FALSE(can_be_packed(model_of_case(c)));
 }
 
 TEST(PackedSites, OneRowOneResult) {

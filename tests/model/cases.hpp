@@ -48,6 +48,19 @@ inline Operator some_complex_operator(std::size_t m, std::size_t n, std::size_t 
     return Operator::from_complex(re, im, repeat);
 }
 
+/// The same on a pattern, or a real one on both parts of complex vectors.
+inline Operator some_complex_mask(const Structure& pattern, bool imaginary) {
+    Stream stream(4, Purpose::tests);
+    const Structure s = Structure::complex_mask(pattern, imaginary);
+    AlignedBuffer<float> values(s.links());
+    const double each = static_cast<double>(s.links()) / static_cast<double>(s.cols());
+    for_each_pair(s, [&](std::size_t first, std::size_t second, float sign) {
+        values[first] = static_cast<float>(stream.normal() / std::sqrt(each));
+        values[second] = sign * values[first];
+    });
+    return {s, std::move(values)};
+}
+
 /// Effective parameters that keep the layers alive: W near a scaled A, moderate thresholds.
 inline ParameterStore some_parameters(const Network& network, const Operator& op, Backend& backend,
                                       std::uint64_t seed) {

@@ -9,6 +9,7 @@
 #include "core/contains.hpp"
 #include "core/file.hpp"
 #include "data/safetensors.hpp"
+#include "model/cases.hpp"
 #include "model/model_parameters.hpp"
 #include "model/operator_file.hpp"
 #include "pibinn/error.hpp"
@@ -104,6 +105,59 @@ TEST_F(ComplexModel, RoundTripsToTheBitInEveryKindOfWeights) {
                 back.save(path_);
                 EXPECT_EQ(read_file(path_), bytes) << what;
             }
+}
+
+TEST_F(ComplexModel, OfBlocksOrAMaskRoundTripsAndStoresWhatItCounts) {
+    for (const StructureKind kind : {StructureKind::blocks, StructureKind::mask})
+        for (const bool imaginary : {false, true})
+            for (const WeightKind weights : weight_kinds()) {
+                const Structure places = testing::some_structure(kind);
+                const Operator op = testing::some_complex_mask(places, imaginary);
+                const Model model = some_model(weights, op, 2);
+                model.save(path_);
+                const Model back = Model::load(path_);
+                const std::string what =
+                    fmt::format("{} {} {}", to_string(kind), imaginary, to_string(weights));
+                EXPECT_EQ(back.op.structure(), op.structure()) << what;
+                EXPECT_EQ(back.op.structure().complex_pattern()->kind(), kind) << what;
+                EXPECT_EQ(back.op.structure().has_imaginary(), imaginary) << what;
+                EXPECT_TRUE(std::equal(back.op.values().begin(), back.op.values().end(),
+                                       op.values().begin(), op.values().end()))
+                    << what;
+                EXPECT_EQ(back.weights, model.weights) << what;
+                const std::size_t numbers = places.links() * (imaginary ? 2 : 1);
+                EXPECT_EQ(model.links(), 2 * numbers) << what;
+                // The places of blocks are those few numbers that the metadata have, as of real
+                // ones; offsets and rows of this small mask take a byte each.
+                const std::size_t pattern =
+                    kind == StructureKind::mask ? 8 * (places.cols() + 1 + places.links()) : 0;
+                EXPECT_EQ(count_bits(model).op, 32 * numbers + pattern) << what;
+                const std::size_t stored = stored_bits([](const std::string& name) {
+                    return name.starts_with("operator") || name.starts_with("structure");
+                });
+                EXPECT_EQ(stored, count_bits(model).op) << what;
+                const std::string bytes = read_file(path_);
+                back.save(path_);
+                EXPECT_EQ(read_file(path_), bytes) << what;
+            }
+}
+
+TEST_F(ComplexModel, OfAMaskThatLiesIsRefused) {
+    const Operator op =
+        testing::some_complex_mask(testing::some_structure(StructureKind::mask), true);
+    const auto structure = [](const char* text) {
+        return [text](SafeTensors& f) { f.metadata["pibinn.structure"] = text; };
+    };
+    for (const WeightKind kind : {WeightKind::tied, WeightKind::one_bit, WeightKind::real})
+        for (const char* text :
+             {R"({"kind":"mask","m":22,"n":34})", R"({"kind":"mask","m":22,"n":33,"complex":true})",
+              R"({"kind":"mask","m":22,"n":34,"complex":true,"imaginary":false})",
+              R"({"kind":"mask","m":22,"n":34,"complex":true,"imaginary":0})",
+              R"({"kind":"mask","m":22,"n":34,"complex":true,"blocks":[[11,16]]})",
+              R"({"kind":"mask","m":22,"n":34,"complex":true,"blocks":[[11,17]]})",
+              R"({"kind":"mask","m":40000,"n":40000,"complex":true,"blocks":[[20000,20000]]})",
+              R"({"kind":"blocks","m":22,"n":34,"blocks":[[11,17],[11,17]],"complex":true})"})
+            refused(some_model(kind, op), structure(text));
 }
 
 TEST_F(ComplexModel, CountsRealNumbersOnceAndStoresWhatItCounts) {

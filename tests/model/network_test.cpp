@@ -40,7 +40,12 @@ struct Case {
 };
 
 Operator operator_of(const Case& c) {
-    if (c.complex) return testing::some_complex_operator(6, 11, c.repeat);
+    if (c.complex && c.structure == StructureKind::dense)
+        return testing::some_complex_operator(6, 11, c.repeat);
+    // Real blocks act on both parts.
+    if (c.complex)
+        return testing::some_complex_mask(some_structure(c.structure),
+                                          c.structure == StructureKind::mask);
     Structure structure = some_structure(c.structure);
     if (c.repeat > 1) structure = Structure::repeated(7, 11, c.repeat);
     if (c.grid > 0) structure = Structure::dense(9, c.grid * c.grid);
@@ -134,11 +139,23 @@ std::vector<Case> site_cases() {
             complex.complex = true;
             add(complex, Groups::complex, 1, 1);
             add(complex, Groups::rows, 2, 0);
+            complex.structure = StructureKind::mask;
+            add(complex, Groups::complex, 1, 1);
+            complex.structure = StructureKind::blocks;
+            add(complex, Groups::complex, 1, 0);
         }
     }
     add({StructureKind::blocks, WeightKind::tied, Activation::wiener}, Groups::none, 1, 0);
     Case ungrouped{StructureKind::dense, WeightKind::real};
     ungrouped.complex = true;
+    cases.push_back(ungrouped);
+    ungrouped.structure = StructureKind::mask;
+    for (const auto weights : {WeightKind::one_bit_channel, WeightKind::ternary}) {
+        ungrouped.weights = weights;
+        cases.push_back(ungrouped);
+    }
+    ungrouped.weights = WeightKind::real;
+    ungrouped.update = Update::plain();
     cases.push_back(ungrouped);
     return cases;
 }

@@ -99,7 +99,7 @@ TEST(ComplexArrays, AreMeasuredAndExplainedAsComplexNumbersAre) {
                     // Those that are given fit the operator: their residual is rounding.
                     EXPECT_LT(problem.unexplained, 1e-10);
                     EXPECT_TRUE(problem.warnings.empty());
-                    EXPECT_EQ(problem.notes.size(), complex_a && !complex_x ? 1u : 0u);
+                    EXPECT_EQ(problem.notes.size(), complex_a != complex_x ? 1u : 0u);
                     ASSERT_NE(problem.normalised, nullptr);
                 }
             }
@@ -116,6 +116,74 @@ TEST(ComplexArrays, SayWhatAComplexOperatorOnRealSignalsMeans) {
     EXPECT_EQ(problem.op.cols(), kN);
 }
 
+/// Zero off two blocks and, of a mask, at some more places.
+Matrix<Complex> with_zeros(Matrix<Complex> a, StructureKind kind) {
+    for (std::size_t i = 0; i < kM; ++i)
+        for (std::size_t j = 0; j < kN; ++j)
+            if ((i < kM / 2) != (j < kN / 2) || (kind == StructureKind::mask && i % 2 == j % 2))
+                a(i, j) = 0;
+    return a;
+}
+
+TEST(ComplexArrays, AreMeasuredByBlocksAndMasks) {
+    const std::vector<std::pair<std::size_t, std::size_t>> shapes(2, {kM / 2, kN / 2});
+    const Structure blocks = Structure::blocks(shapes);
+    for (const StructureKind kind : {StructureKind::blocks, StructureKind::mask})
+        for (const bool complex_a : {false, true})
+            for (const bool complex_x : {false, true}) {
+                const Matrix<Complex> drawn = with_zeros(drawn_complex(kM, kN, 1), kind);
+                const Matrix<Complex> a = complex_a ? drawn : complex_of(real_of(drawn));
+                const Matrix<Complex> signals = drawn_complex(kRows, kN, 2);
+                const Matrix<Complex> x = complex_x ? signals : complex_of(real_of(signals));
+                const Matrix<Complex> y = measured(a, x, 1);
+                const bool mask = kind == StructureKind::mask;
+                const std::size_t links = kM * kN / (mask ? 4 : 2);
+                ArrayProblem arrays;
+                if (complex_a)
+                    arrays.op = mask ? Operator::from_complex_sparse(a)
+                                     : Operator::from_complex(UserArray(a), blocks);
+                else
+                    arrays.op = mask ? Operator::from_sparse(real_of(a))
+                                     : Operator::from_dense(real_of(a), blocks);
+                arrays.x = complex_x ? UserArray(x) : UserArray(real_of(x));
+                for (const bool given : {false, true}) {
+                    if (given)
+                        arrays.y = complex_a || complex_x ? UserArray(y) : UserArray(real_of(y));
+                    const Problem problem = Problem::from_arrays(arrays);
+                    const Structure& s = problem.op.structure();
+                    EXPECT_EQ(s.is_complex(), complex_x);
+                    EXPECT_EQ(s.has_imaginary(), complex_a && complex_x);
+                    // A number that differs is one link.
+                    EXPECT_EQ(s.shared_links(), links * (complex_a ? 2 : 1));
+                    expect_measurements(problem, y);
+                    EXPECT_LT(problem.unexplained, 1e-10);
+                    EXPECT_EQ(problem.notes.size(), complex_a != complex_x ? 1u : 0u);
+                    ASSERT_NE(problem.normalised, nullptr);
+                }
+            }
+}
+
+TEST(ComplexArrays, OfAMaskWithoutImaginaryPartAreTakenAsReal) {
+    const Matrix<double> a = real_of(with_zeros(drawn_complex(kM, kN, 1), StructureKind::mask));
+    ArrayProblem arrays;
+    arrays.op = Operator::from_complex_sparse(complex_of(a));
+    arrays.x = drawn_complex(kRows, kN, 2);
+    const Problem problem = Problem::from_arrays(arrays);
+    EXPECT_FALSE(problem.op.structure().has_imaginary());
+    arrays.op = Operator::from_sparse(a);
+    EXPECT_EQ(problem.train.y, Problem::from_arrays(arrays).train.y);
+}
+
+TEST(ComplexArrays, HaveNoEntriesOffTheirBlocks) {
+    const std::vector<std::pair<std::size_t, std::size_t>> shapes(2, {kM / 2, kN / 2});
+    const Error error = error_of([&] {
+        Operator::from_complex(UserArray(drawn_complex(kM, kN, 1)), Structure::blocks(shapes));
+    });
+    EXPECT_PRED2(contains, error.message(), "has no link there");
+    EXPECT_THROW(Structure::complex_mask(Structure::complex(2, 2)), Error);
+    EXPECT_THROW(Structure::complex_mask(Structure::repeated(2, 2, 2)), Error);
+}
+
 TEST(ComplexArrays, TakeAnOperatorWithoutImaginaryPartAsReal) {
     const Matrix<double> a = real_of(drawn_complex(kM, kN, 1));
     ArrayProblem arrays;
@@ -129,7 +197,19 @@ TEST(ComplexArrays, TakeAnOperatorWithoutImaginaryPartAsReal) {
     arrays.op = a;
     const Problem real = Problem::from_arrays(arrays);
     EXPECT_EQ(problem.train.y, real.train.y);
-    EXPECT_TRUE(real.notes.empty());
+}
+
+TEST(ComplexArrays, SayWhatARealOperatorOnComplexSignalsMeans) {
+    ArrayProblem arrays;
+    arrays.op = real_of(drawn_complex(kM, kN, 1));
+    arrays.x = drawn_complex(kRows, kN, 2);
+    const Problem problem = Problem::from_arrays(arrays);
+    ASSERT_EQ(problem.notes.size(), 1u);
+    EXPECT_PRED2(contains, problem.notes[0], "it measures real and imaginary parts alike");
+    // Several real vectors per row need no word.
+    arrays.x = real_of(drawn_complex(kRows, 2 * kN, 2));
+    arrays.vectors = 2;
+    EXPECT_TRUE(Problem::from_arrays(arrays).notes.empty());
 }
 
 TEST(ComplexArrays, OfAnyUnitAreOneProblemInUnitsOfOne) {
@@ -201,8 +281,13 @@ TEST(ComplexArrays, ThatDoNotGoTogetherAreRefused) {
     refused([&](ArrayProblem& p) { p.x = Matrix<Complex>(0, kN); }, "it has 0 rows", "one row");
     refused([&](ArrayProblem& p) { p.basis = Basis::named(BasisKind::dct, kN); },
             "a basis for complex signals", "give coefficients");
-    refused([&](ArrayProblem& p) { p.op = Operator::from_sparse(Operator(real_of(a)).to_dense()); },
-            "an operator of structure 'mask' and complex signals", "Operator::from_dense");
+    refused(
+        [&](ArrayProblem& p) {
+            p.op = Operator::from_sparse(real_of(a));
+            p.x = drawn_complex(kRows, 2 * kN, 2);
+            p.vectors = 2;
+        },
+        "an operator of structure 'mask' and several vectors per row", "Operator::from_dense");
     refused([&](ArrayProblem& p) { p.op = Operator::from_complex(a, 2); },
             "an operator that is repeated 2 times, and complex signals",
             "ArrayProblem::vectors = 2");

@@ -171,6 +171,29 @@ TEST(Access, AmplitudesFallWithTheFourthPowerOfTheDistance) {
     EXPECT_NEAR(static_cast<double>(strong) / 20000, 0.5, 0.015);
 }
 
+TEST(Access, UsersOfFlatGainsArriveAlike) {
+    ThreadPool pool(2);
+    AccessPrior prior{.users = 20, .activity = 0.2, .antennas = 2, .radius = 3};
+    const Batch faded = draw_signals(prior, 4000, 80, 1, Purpose::train_signals, pool);
+    prior.gains = AccessGains::flat;
+    const Batch x = draw_signals(prior, 4000, 80, 1, Purpose::train_signals, pool);
+    // E|h|^2 of five paths of amplitude 1 and one angle: 1 + 0.1/5, whatever the distance.
+    double first = 0, count = 0;
+    for (std::size_t i = 0; i < x.rows(); ++i)
+        for (std::size_t j = 0; j < 20; ++j) {
+            const double power = std::norm(entry(x.row(i), 20, j));
+            // The same users send, at the same phases.
+            const Complex own = entry(faded.row(i), 20, j);
+            EXPECT_EQ(power != 0.0, own != 0.0);
+            if (power == 0.0) continue;
+            first += power;
+            ++count;
+            EXPECT_NEAR(std::arg(entry(x.row(i), 20, j)), std::arg(own), 1e-4);
+        }
+    EXPECT_NEAR(first / count, 1.02, 0.02);
+    EXPECT_NEAR(mean_energy(x) / 2, prior.mean_energy(), 0.03 * prior.mean_energy());
+}
+
 TEST(Access, PilotsAreQpskAndNoiseIsRelativeToTheMeanPower) {
     ThreadPool pool(2);
     AccessSpec spec;

@@ -141,6 +141,21 @@ struct ComplexCase {
     }
 };
 
+/// A complex operator, or a real one on both parts, with all its links as those of a mask.
+inline Operator as_mask(const Operator& op) {
+    const bool complex = op.structure().is_complex();
+    const std::size_t m = op.rows() / 2, n = op.cols() / 2;
+    std::vector<std::uint32_t> offsets{0}, rows;
+    for (std::size_t j = 0; j < n; ++j) {
+        for (std::size_t i = 0; i < m; ++i) rows.push_back(static_cast<std::uint32_t>(i));
+        offsets.push_back(static_cast<std::uint32_t>(rows.size()));
+    }
+    AlignedBuffer<float> values(op.values().begin(), op.values().end());
+    if (!complex) values.insert(values.end(), op.values().begin(), op.values().end());
+    return {Structure::complex_mask(Structure::mask(m, n, offsets, rows), complex),
+            std::move(values)};
+}
+
 /// Real operators on complex vectors and complex ones, for one vector and for several.
 inline std::vector<ComplexCase> complex_cases(std::size_t m, std::size_t n) {
     std::vector<ComplexCase> cases;
@@ -164,11 +179,10 @@ inline std::vector<ComplexCase> complex_cases(std::size_t m, std::size_t n) {
             Operator op = complex ? Operator::from_complex(re, im, vectors)
                                   : Operator(Structure::repeated(m, n, rows),
                                              {block.values().begin(), block.values().end()});
-            cases.push_back({std::to_string(vectors) + (complex ? " complex" : " real"),
-                             std::move(op),
-                             std::move(a),
-                             vectors,
-                             {rows, complex ? 2u : 1u}});
+            const std::string name = std::to_string(vectors) + (complex ? " complex" : " real");
+            if (vectors == 1) cases.push_back({name + " mask", as_mask(op), a, 1, {1, 2}});
+            cases.push_back(
+                {name, std::move(op), std::move(a), vectors, {rows, complex ? 2u : 1u}});
         }
     return cases;
 }

@@ -46,6 +46,12 @@ TEST(Radio, KeysMakeTheProblemTheyName) {
     EXPECT_EQ(std::get<AccessPrior>(*p.prior).activity, 0.05);
     EXPECT_EQ(p.snr_db->most_db, 10);
 
+    EXPECT_EQ(std::get<AccessPrior>(*p.prior).gains, AccessGains::paper);
+    std::vector<std::string> flat = kSmallAccess;
+    flat.emplace_back("problem.gains=flat");
+    EXPECT_EQ(std::get<AccessPrior>(*problem_of(flat).prior).gains, AccessGains::flat);
+    EXPECT_PRED2(contains, radio_words(radio_config(flat).problem), "40 users of equal amplitude");
+
     p = problem_of({"problem.kind=fourier"});
     EXPECT_EQ(p.op.structure(), Structure::complex(64, 256));
     EXPECT_EQ(p.snr_db->most_db, 20);
@@ -93,6 +99,9 @@ TEST(Radio, WhatMakesNoSenseIsRefused) {
         {{beamspace, "problem.m=4"}, "kind beamspace has no such key"},
         {{beamspace, "problem.density=0.1"}, "synthetic or arrays or fourier"},
         {{beamspace, "problem.operator=A.npy"}, "draws its own operator"},
+        {{beamspace, "problem.gains=flat"}, "unknown law of gains 'flat'"},
+        {{access, "problem.gains=code"}, "unknown law of gains 'code'"},
+        {{fourier, "problem.gains=paper"}, "kind fourier has no such key"},
         {{access, "problem.pilots=600"}, "at most 512"},
         {{access, "problem.pilots=0"}, "problem.pilots"},
         {{access, "problem.activity=0"}, "problem.activity"},

@@ -111,11 +111,11 @@ public:
     }
 
     void average_pairs(const Structure& structure, BufferView links) override {
-        if (structure.is_complex())
+        if (has_pairs(structure))
             cuda::average_pairs(queue_, structure.parts()[0].rows, numbers(links), links.count);
     }
     void copy_pairs(const Structure& structure, BufferView links) override {
-        if (structure.is_complex())
+        if (has_pairs(structure))
             cuda::copy_pairs(queue_, structure.parts()[0].rows, numbers(links), links.count);
     }
 
@@ -134,6 +134,14 @@ public:
     }
 
 private:
+    /// Whether links come in pairs; those of a mask have no kernel.
+    static bool has_pairs(const Structure& structure) {
+        if (structure.complex_pattern())
+            fail_usage("a CUDA device trains no links of a complex mask",
+                       "use weights \"tied\", a dense structure or device \"cpu\"");
+        return structure.is_complex();
+    }
+
     void adam_with(const AdamStep& step, const AdamNumbers& n, bool clipped, bool logarithm) {
         const auto correction = [&](float beta) {
             return static_cast<float>(

@@ -16,6 +16,9 @@ constexpr std::size_t kMaskTile = 64;
 /// next layer, so that the beginning of a layer need not wait for the end of the one before. Two to
 /// six did about as well at 50 x 100, three best.
 constexpr std::size_t kInterleave = 3;
+/// Rows of a group that it can take through a layer before they are shrunk together. More of them
+/// run as the float network.
+constexpr std::size_t kMostGroupRows = 16;
 /// Columns per list of a support, as many as a byte can tell apart, and the bytes of such a list,
 /// with room for a vector behind it.
 constexpr std::size_t kListed = 256;
@@ -56,6 +59,9 @@ KernelSet kernel_set(std::int64_t target);
 RecoverKernel vector_kernel(std::int64_t target);
 PolishKernel polish_kernel(std::int64_t target);
 
+/// Rows that the vector kernel holds at once: whole groups, and as many as it interleaves or one
+/// larger group.
+std::size_t rows_together(const PackedBlock& block);
 /// Working memory that the vector kernel needs for a block, in all, per signal and per support; and
 /// that of the tile kernel.
 std::size_t vector_workspace_floats(const PackedBlock& block, const SignLayout& layout);

@@ -77,8 +77,14 @@ std::size_t vector_support_floats(const PackedBlock& block) {
     return lines(lists * (kListBytes + sizeof(std::uint8_t*)) / sizeof(float));
 }
 
+std::size_t rows_together(const PackedBlock& block) {
+    const std::size_t group = block.sites.grouping.rows;
+    return group > kInterleave ? group : kInterleave / group * group;
+}
+
 std::size_t vector_workspace_floats(const PackedBlock& block, const SignLayout& layout) {
-    return kInterleave * (vector_signal_floats(block, layout) + vector_support_floats(block)) +
+    return std::max(kInterleave, rows_together(block)) *
+               (vector_signal_floats(block, layout) + vector_support_floats(block)) +
            block.stride + block.padded_rows(layout) + sign_column_floats(block) +
            (block.by_sites ? 3 * block.stride : 0);  // energies, sizes and gains of sites
 }

@@ -17,7 +17,8 @@ namespace pibinn::HWY_NAMESPACE {
 
 #if PIBINN_VECTOR_KERNEL
 
-/// All layers for up to kInterleave signals at a time.
+/// All layers for up to kInterleave signals at a time, or for all rows of a larger group, a few in
+/// turn in each layer.
 template <bool kPlain, Shrink kShrink, IndexLister kLister>
 class VectorSolver {
 public:
@@ -27,16 +28,17 @@ public:
           residual_(ResidualOf<kPlain>(args.block)),
           floats_(vector_signal_floats(args.block, kLayout)) {
         const PackedBlock& block = args.block;
-        float* shared = args.workspace + kInterleave * floats_;
+        const std::size_t together = std::max(kInterleave, rows_together(block));
+        float* shared = args.workspace + together * floats_;
         float* lists =
             shared + block.stride + block.padded_rows(kLayout) + sign_column_floats(block);
-        for (std::size_t i = 0; i < std::min(kInterleave, args.rows); ++i) {
+        for (std::size_t i = 0; i < std::min(together, args.rows); ++i) {
             signals_[0][i] = Signal(block, args.workspace + i * floats_, shared);
-            thresholds_.Share(i, signals_[0][i]);
+            thresholds_[i / kInterleave].Share(i % kInterleave, signals_[0][i]);
             signals_[1][i] = signals_[0][i].Later();
             supports_[i] = Support(block, kLister, lists + i * vector_support_floats(block));
         }
-        site_space_ = lists + kInterleave * vector_support_floats(block);
+        site_space_ = lists + together * vector_support_floats(block);
     }
 
     void Solve(std::size_t first, std::size_t count) {
@@ -45,23 +47,13 @@ public:
         for (std::size_t i = 0; i < count; ++i)
             signals_[0][i].Begin(block, args_.y + (first + i) * args_.y_stride, floats_);
         for (std::size_t k = 0; k < depth; ++k) {
-            const PackedLayer& layer = block.layers[k];
-            const Signal* signals = signals_[k % 2];
-            if (layer.rescales()) [[unlikely]]
-                for (std::size_t i = 0; i < count; ++i) signals[i].Rescale(block, layer.rescale);
-            residual_(block, layer, supports_, signals, count);
-            if (block.residual_threshold && count > 1)
-                thresholds_.template Find<kShrink.activation>(layer.theta, count);
-            if constexpr (kShrink.learned() && !kShrink.few && !kShrink.sites)
-                for (std::size_t i = 0; i < count; ++i)
-                    ScaleShrink<1>(block, k,
-                                   block.residual_threshold ? signals[i].tau : &layer.theta,
-                                   signals[i].shrink);
-            if (layer.mixes()) [[unlikely]]
-                for (std::size_t i = 0; i < count; ++i)
-                    MixEntries(D(), layer, block.stride, signals[i].x1, signals[i].x2);
-            next_(block, k, block.layer_signs(k), signals, count);
-            if constexpr (kShrink.sites) ShrinkSites<kPlain>(block, k, signals, count, site_space_);
+            if constexpr (kShrink.sites) {
+                for (std::size_t turn = 0; turn * kInterleave < count; ++turn)
+                    Layer(k, turn, std::min(kInterleave, count - turn * kInterleave));
+                ShrinkSites<kPlain>(block, k, signals_[k % 2], count, site_space_);
+            } else {
+                Layer(k, 0, count);
+            }
             if (args_.every_layer != nullptr)
                 Write(k + 1, args_.every_layer + k * args_.layer_stride, first, count);
         }
@@ -69,6 +61,29 @@ public:
     }
 
 private:
+    static constexpr std::size_t kTurns =
+        kShrink.sites ? (kMostGroupRows + kInterleave - 1) / kInterleave : 1;
+
+    /// Layer k of the signals from turn * kInterleave on.
+    HWY_INLINE void Layer(std::size_t k, std::size_t turn, std::size_t count) {
+        const PackedBlock& block = args_.block;
+        const PackedLayer& layer = block.layers[k];
+        const Signal* signals = signals_[k % 2] + turn * kInterleave;
+        if (layer.rescales()) [[unlikely]]
+            for (std::size_t i = 0; i < count; ++i) signals[i].Rescale(block, layer.rescale);
+        residual_(block, layer, supports_ + turn * kInterleave, signals, count);
+        if (block.residual_threshold && count > 1)
+            thresholds_[turn].template Find<kShrink.activation>(layer.theta, count);
+        if constexpr (kShrink.learned() && !kShrink.few && !kShrink.sites)
+            for (std::size_t i = 0; i < count; ++i)
+                ScaleShrink<1>(block, k, block.residual_threshold ? signals[i].tau : &layer.theta,
+                               signals[i].shrink);
+        if (layer.mixes()) [[unlikely]]
+            for (std::size_t i = 0; i < count; ++i)
+                MixEntries(D(), layer, block.stride, signals[i].x1, signals[i].x2);
+        next_(block, k, block.layer_signs(k), signals, count);
+    }
+
     /// x after k layers.
     void Write(std::size_t k, float* x, std::size_t first, std::size_t count) const {
         const float x_unit = args_.block.layers[k - 1].x_unit;
@@ -81,9 +96,10 @@ private:
     FloatLayers<kPlain, kShrink> next_;  ///< x from r
     ResidualFunction residual_;
     std::size_t floats_;
-    ResidualThresholds thresholds_;
-    Signal signals_[2][kInterleave];  ///< in layers of even numbers, and in those of odd ones
-    Support supports_[kInterleave];
+    ResidualThresholds thresholds_[kTurns];
+    /// In layers of even numbers, and in those of odd ones.
+    Signal signals_[2][kTurns * kInterleave];
+    Support supports_[kTurns * kInterleave];
     float* site_space_;
 };
 
@@ -94,8 +110,7 @@ struct VectorRows {
         static void Run(const RecoverArgs& args) {
             VectorSolver<kPlain, kShrink, kLister> solver(args);
             // Groups stay together.
-            const std::size_t group = args.block.sites.grouping.rows;
-            const std::size_t step = kInterleave / group * group;
+            const std::size_t step = rows_together(args.block);
             for (std::size_t row = 0; row < args.rows; row += step)
                 solver.Solve(row, std::min(step, args.rows - row));
         }
