@@ -70,8 +70,9 @@ TEST(ReproductionReport, VerdictsAreCountedPerTableAndRecipe) {
 TEST(ReproductionReport, MarkdownAndCsvTellTheSameNumbers) {
     const ReproductionReport report = small();
     const std::string markdown = reproduced_markdown(report.tables[0], report);
-    for (const char* word : {"# Depth", "one-bit, 5 \\| layers", "**Known to differ.**",
-                             "figures/figure-1.svg", "- Epochs are not given.", "5 seeds unless a row says another number"})
+    for (const char* word :
+         {"# Depth", "one-bit, 5 \\| layers", "**Known to differ.**", "figures/figure-1.svg",
+          "- Epochs are not given.", "5 seeds unless a row says another number"})
         EXPECT_TRUE(contains(markdown, word)) << word << "\n" << markdown;
     const std::string csv = reproduced_csv(report.tables[0]);
     EXPECT_EQ(count(csv, "\n"), 5u);
