@@ -11,11 +11,11 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _core
-from ._arguments import (decibels, items, number, only, path_of, places, seed_of, threads_of,
-                         whole)
-from ._arrays import Array, as_array, as_float32, as_numpy, as_rows
+from ._arguments import decibels, number, path_of, places, seed_of, threads_of, whole
+from ._arrays import Array, as_array, as_float32, as_rows
 from ._dask import is_dask_array, recover_blocks
 from ._errors import InputError, UsageError
+from ._fit_arguments import plain, row_weights, signal_class
 from ._pickles import check_state
 from ._progress import Listener, ProgressBar
 from .datasets import Dataset
@@ -234,7 +234,7 @@ class UnrolledRecovery(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type
         if self.model_.complex_measurements:
             rows = as_rows(measurements, "measurements")
         else:
-            rows = validate_data(self, _plain(measurements, "measurements"), reset=False,
+            rows = validate_data(self, plain(measurements, "measurements"), reset=False,
                                  dtype=[np.float32, np.float64])
         found = self.model_.recover(rows, self.n_jobs)
         if rows.dtype not in (np.float32, np.complex64):
@@ -247,7 +247,7 @@ class UnrolledRecovery(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type
         truth = as_array(signals, "signals")
         if truth.shape != found.shape:
             raise UsageError(f"signals have shape {truth.shape}", f"expected {found.shape}")
-        weight = _weights(sample_weight, len(truth))
+        weight = row_weights(sample_weight, len(truth))
         axes = tuple(range(1, truth.ndim))
         error = (np.abs(found.astype(truth.dtype) - truth) ** 2).sum(axis=axes) @ weight
         energy = (np.abs(truth) ** 2).sum(axis=axes) @ weight
@@ -307,7 +307,7 @@ class UnrolledRecovery(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type
             raise ValueError("requires y to be passed, but the target y is None: signals to train "
                              "on; describe them with fit_prior where there are none")
         given = self.operator is not None
-        y, x = _plain(measurements, "measurements"), _plain(signals, "signals")
+        y, x = plain(measurements, "measurements"), plain(signals, "signals")
         if given and (np.iscomplexobj(y) or np.iscomplexobj(x)):
             y, x = as_rows(y, "measurements"), as_rows(x, "signals")
             self.n_features_in_ = y.shape[1]
@@ -352,7 +352,7 @@ class UnrolledRecovery(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type
             if getattr(self, key) is not None:
                 changes[key] = str(getattr(self, key))
         if self.guarantee is not None:
-            changes["guarantee"] = _signal_class(self.guarantee)
+            changes["guarantee"] = signal_class(self.guarantee)
         for key, name in (("batch_size", "batch"), ("max_epochs", "max_epochs")):
             if getattr(self, key) is not None:
                 changes[name] = whole(getattr(self, key), key, 1)
@@ -390,35 +390,3 @@ class UnrolledRecovery(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type
         self.n_iter_ = max(len(history["epoch"]), 1)
         self.n_features_in_ = model.n_measurements
         return self
-
-
-def _signal_class(guarantee: Any) -> dict[str, Any]:
-    """The class of signals of a guarantee, with numbers for numbers."""
-    words = only(guarantee, ("supports", "size", "norm", "noise"), "guarantee")
-    made: dict[str, Any] = {key: number(words[key], key) for key in ("norm", "noise")
-                            if key in words}
-    if "size" in words:
-        made["size"] = whole(words["size"], "size", 1)
-    if "supports" in words:
-        made["supports"] = [places(support, "a support")
-                            for support in items(words["supports"], "supports")]
-    return made
-
-
-def _weights(sample_weight: Any, count: int) -> Array:
-    if sample_weight is None:
-        return np.ones(count)
-    weights = as_array(sample_weight, "sample_weight")
-    if weights.shape != (count,) or weights.dtype.kind == "c":
-        raise UsageError(f"sample_weight has shape {weights.shape}",
-                         f"give one real number per row: {count}")
-    return weights
-
-
-def _plain(values: Any, name: str) -> Any:
-    """Arrays of others as NumPy's; what scikit-learn knows itself stays: frames with the names of
-    their columns, sparse matrices, lists."""
-    if hasattr(values, "columns") or hasattr(values, "__dataframe__") or values is None \
-            or not (hasattr(values, "__dlpack__") or hasattr(values, "__array__")):
-        return values
-    return as_numpy(values, name)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,47 +13,10 @@ from ._core import Operator as _CoreOperator
 from ._arguments import items, number, places, truth_of, whole, word
 from ._arrays import Array, as_array, join_complex, split_complex
 from ._errors import InputError, UsageError
+from ._matrices import block_of, columns, matrix_of, real_and_imaginary
 from ._pickles import check_state
 
 _STATE = 1  # of pickles
-# A matrix that takes more is made of a LinearOperator only with a warning.
-_QUIET_BYTES = 64 * 2**20
-
-
-def _columns(block: Array) -> Array:
-    """The entries of a block, column by column: the order of links."""
-    return np.ascontiguousarray(block.T).reshape(-1)
-
-
-def _block(values: Any, name: str) -> Array:
-    array = as_array(values, name)
-    if array.ndim != 2 or 0 in array.shape:
-        raise UsageError(f"{name} has shape {array.shape}", "give a matrix of m rows and n columns")
-    if not np.isfinite(array).all():
-        raise InputError(f"{name} holds NaN or infinite values", "replace them")
-    return np.ascontiguousarray(array)
-
-
-def _matrix_of(linear: Any) -> Array:
-    """A LinearOperator applied to every unit vector."""
-    m, n = linear.shape
-    dtype = np.dtype(linear.dtype or np.float64)
-    dtype = np.dtype(np.complex128 if dtype.kind == "c" else np.float64)
-    size = m * n * dtype.itemsize
-    if size > _QUIET_BYTES:
-        warnings.warn(f"the {m} x {n} operator is turned into a matrix of "
-                      f"{size / 2**20:.0f} MiB: networks keep every link", stacklevel=4)
-    matrix = np.empty((m, n), dtype)
-    for begin in range(0, n, 256):
-        unit = np.zeros((n, min(256, n - begin)), dtype)
-        unit[np.arange(begin, begin + unit.shape[1]), np.arange(unit.shape[1])] = 1
-        matrix[:, begin:begin + unit.shape[1]] = linear @ unit
-    return matrix
-
-
-def _parts(values: Array) -> tuple[Array, Array]:
-    return (np.ascontiguousarray(values.real, dtype=np.float64),
-            np.ascontiguousarray(values.imag, dtype=np.float64))
 
 
 class Operator:
@@ -89,9 +51,9 @@ class Operator:
         elif hasattr(matrix, "tocsc") and hasattr(matrix, "nnz"):
             self._core = self._of_sparse(matrix)
         elif hasattr(matrix, "matvec") and hasattr(matrix, "shape"):
-            self._core = self._of_dense(_matrix_of(matrix))
+            self._core = self._of_dense(matrix_of(matrix))
         else:
-            self._core = self._of_dense(_block(matrix, "the operator"))
+            self._core = self._of_dense(block_of(matrix, "the operator"))
 
     @staticmethod
     def _of_dense(array: Array) -> _CoreOperator:
@@ -107,13 +69,13 @@ class Operator:
             raise InputError("the operator holds NaN or infinite values", "replace them")
         if csc.dtype.kind == "c":
             csc.eliminate_zeros()
-        places = (np.ascontiguousarray(csc.indptr, dtype=np.uint32),
-                  np.ascontiguousarray(csc.indices, dtype=np.uint32))
+        links = (np.ascontiguousarray(csc.indptr, dtype=np.uint32),
+                 np.ascontiguousarray(csc.indices, dtype=np.uint32))
         if csc.dtype.kind == "c":
-            pattern = _core.Structure.mask(*csc.shape, *places)
-            return _core.Operator.from_complex_links(pattern, *_parts(csc.data))
+            pattern = _core.Structure.mask(*csc.shape, *links)
+            return _core.Operator.from_complex_links(pattern, *real_and_imaginary(csc.data))
         return _core.Operator.from_sparse(
-            *csc.shape, *places, np.ascontiguousarray(csc.data, dtype=np.float64))
+            *csc.shape, *links, np.ascontiguousarray(csc.data, dtype=np.float64))
 
     @classmethod
     def repeated(cls, block: Any, times: int) -> Operator:
@@ -125,12 +87,12 @@ class Operator:
         >>> pibinn.Operator.repeated(np.eye(2, 3), 4)
         Operator(8 x 12, repeated, 6 links)
         """
-        array = _block(block, "the block")
+        array = block_of(block, "the block")
         times = whole(times, "times", 1)
         if array.dtype.kind == "c":
             return cls(_core.Operator.from_complex(array, times))
         structure = _core.Structure.repeated(array.shape[0], array.shape[1], times)
-        return cls(_core.Operator.from_values(structure, _columns(array)))
+        return cls(_core.Operator.from_values(structure, columns(array)))
 
     @classmethod
     def blocks(cls, blocks: Sequence[Any]) -> Operator:
@@ -142,15 +104,15 @@ class Operator:
         >>> pibinn.Operator.blocks([np.ones((2, 3)), np.ones((1, 4))])
         Operator(3 x 7, blocks, 10 links)
         """
-        arrays = [_block(block, f"block {i}") for i, block in enumerate(items(blocks, "blocks"))]
+        arrays = [block_of(block, f"block {i}") for i, block in enumerate(items(blocks, "blocks"))]
         if not arrays:
             raise UsageError("no blocks are given", "give at least one")
         structure = _core.Structure.blocks([a.shape for a in arrays])
         if any(a.dtype.kind == "c" for a in arrays):
             links = np.concatenate([a.T.ravel() for a in arrays])
-            return cls(_core.Operator.from_complex_links(structure, *_parts(links)))
+            return cls(_core.Operator.from_complex_links(structure, *real_and_imaginary(links)))
         dtype = np.result_type(*arrays)
-        values = np.concatenate([_columns(a).astype(dtype, copy=False) for a in arrays])
+        values = np.concatenate([columns(a).astype(dtype, copy=False) for a in arrays])
         return cls(_core.Operator.from_values(structure, values))
 
     @classmethod
@@ -328,8 +290,8 @@ class Operator:
         if not isinstance(other, Operator):
             return NotImplemented
         mine, theirs = self._state(), other._state()
-        return all(np.array_equal(mine["structure"][k], theirs["structure"][k])
-                   for k in mine["structure"]) and np.array_equal(mine["values"], theirs["values"])
+        return (_same(mine["structure"], theirs["structure"])
+                and np.array_equal(mine["values"], theirs["values"]))
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -347,6 +309,13 @@ class Operator:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Operator:
         return self
+
+
+def _same(mine: Any, theirs: Any) -> bool:
+    if not isinstance(mine, dict):
+        return np.array_equal(mine, theirs)
+    return isinstance(theirs, dict) and mine.keys() == theirs.keys() and all(
+        _same(mine[key], theirs[key]) for key in mine)
 
 
 def _structure_of(s: dict[str, Any]) -> Any:
@@ -398,6 +367,6 @@ def find_structure(matrix: Any) -> dict[str, Any]:
     >>> [fit["kind"] for fit in found["fits"]]
     ['dense', 'repeated', 'blocks', 'mask']
     """
-    array: NDArray[np.float32] = np.ascontiguousarray(_block(matrix, "the matrix"),
+    array: NDArray[np.float32] = np.ascontiguousarray(block_of(matrix, "the matrix"),
                                                       dtype=np.float32)
     return _core.find_structure(array)

@@ -282,6 +282,7 @@ class _Parts(nn.Module):  # type: ignore[misc]
     def __init__(self, state: dict[str, Any]) -> None:
         super().__init__()
         self.parts = nn.ModuleList()
+        self._imaginary = bool(state.get("imaginary", True))  # of a complex structure
         if state["kind"] == "mask":
             offsets = np.asarray(state["offsets"], np.int64)
             columns = np.repeat(np.arange(state["cols"]), np.diff(offsets))
@@ -312,7 +313,7 @@ class _Parts(nn.Module):  # type: ignore[misc]
         first, columns = np.arange(half), self._columns[:half]
         _, begins, counts = np.unique(columns, return_index=True, return_counts=True)
         # Imaginary parts follow the real parts of their column.
-        each = (counts // 2 if self._state["imaginary"] else np.zeros_like(counts))[columns]
+        each = (counts // 2 if self._imaginary else np.zeros_like(counts))[columns]
         imaginary = first - begins[columns] >= counts[columns] - each
         twin = np.where(imaginary, first - each, first + each)
         source, sign = np.empty(half, int), np.empty(half)

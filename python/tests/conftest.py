@@ -1,6 +1,7 @@
 """A small problem and a network trained on it, shared by all tests of a process."""
 
 import os
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,10 @@ import pibinn
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = os.environ.get("PIBINN", str(ROOT / "build" / "pibinn"))
+
+# A shell that runs the tests in the background ignores Ctrl-C for them, and programs inherit that.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

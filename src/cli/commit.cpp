@@ -1,6 +1,6 @@
 #include "cli/commit.hpp"
 
-#include "generated/commit.hpp"  // made by cmake/commit.cmake at every build
+#include <generated/commit.hpp>  // made by cmake/commit.cmake at every build
 
 namespace pibinn::cli {
 

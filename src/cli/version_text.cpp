@@ -24,8 +24,8 @@ constexpr const char* kCompiler = "g++ " __VERSION__;
 std::string version_text() {
     const std::string gpu = cuda_device_name();
     const std::string built_from = commit();
-    return fmt::format("pibinn {}{}\ncompiler: {}\nBLAS: {} ({})\nkernels: {}\ndevices: cpu{}\n",
-                       version(), built_from.empty() ? "" : " (commit " + built_from + ")",
+    return fmt::format("pibinn {}\n{}compiler: {}\nBLAS: {} ({})\nkernels: {}\ndevices: cpu{}\n",
+                       version(), built_from.empty() ? "" : "commit: " + built_from + "\n",
                        kCompiler, openblas_get_config(), openblas_get_corename(),
                        fmt::join(packed_kernels(), ", "),
                        gpu.empty() ? "" : ", cuda (" + gpu + ")");
