@@ -69,13 +69,14 @@ class Operator:
             raise InputError("the operator holds NaN or infinite values", "replace them")
         if csc.dtype.kind == "c":
             csc.eliminate_zeros()
-        links = (np.ascontiguousarray(csc.indptr, dtype=np.uint32),
-                 np.ascontiguousarray(csc.indices, dtype=np.uint32))
+        m, n = csc.shape
+        offsets = np.ascontiguousarray(csc.indptr, dtype=np.uint32)
+        rows = np.ascontiguousarray(csc.indices, dtype=np.uint32)
         if csc.dtype.kind == "c":
-            pattern = _core.Structure.mask(*csc.shape, *links)
+            pattern = _core.Structure.mask(m, n, offsets, rows)
             return _core.Operator.from_complex_links(pattern, *real_and_imaginary(csc.data))
         return _core.Operator.from_sparse(
-            *csc.shape, *links, np.ascontiguousarray(csc.data, dtype=np.float64))
+            m, n, offsets, rows, np.ascontiguousarray(csc.data, dtype=np.float64))
 
     @classmethod
     def repeated(cls, block: Any, times: int) -> Operator:
