@@ -1,6 +1,7 @@
 # The module for CUDA devices, libpibinn_cuda.so, which the library loads when one is asked for
 # (src/core/cuda_module.hpp). Nothing else is linked with CUDA.
-set(PIBINN_CUDA_ARCHITECTURES 90 CACHE STRING "CUDA architectures to compile for")
+# The kernel of small blocks is written in instructions that only Hopper has (sm_90a).
+set(PIBINN_CUDA_ARCHITECTURES 90a CACHE STRING "CUDA architectures to compile for")
 if(PIBINN_CUDA STREQUAL "OFF" OR CMAKE_CROSSCOMPILING)
   return()
 endif()

@@ -20,6 +20,7 @@ std::string field_command(const FieldStudy& study) {
     if (study.quick) words += " --quick";
     if (!study.networks.empty()) words += " --networks " + study.networks;
     if (study.seeds > 0) words += fmt::format(" --seeds {}", study.seeds);
+    if (study.device != "cpu") words += " --device " + study.device;
     for (const std::string& set : study.settings) words += " --set " + shell_word(set);
     return words;
 }
@@ -42,6 +43,7 @@ void run_field(const Arguments& arguments) {
                   "only these: tied-rademacher, tied-gaussian, one-bit-gaussian, float-gaussian",
                   "LIST");
     line.optional("--seeds", study.seeds, "trainings of each network (1)", "N");
+    line.optional("--device", study.device, "where to train: cpu, cuda or cuda-tf32", "NAME");
     line.optional("--set", study.settings,
                   "set a key of every training, such as train.stage.tune.epochs=50", "KEY=VALUE");
     line.takes_ranks();

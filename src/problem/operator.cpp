@@ -8,7 +8,6 @@
 #include "algebra/complex_links.hpp"
 #include "algebra/products.hpp"
 #include "pibinn/error.hpp"
-#include "pibinn/random.hpp"
 #include "problem/operator_formula.hpp"
 
 namespace pibinn {
@@ -322,36 +321,6 @@ Matrix<float> Operator::to_dense() const {
     structure_.for_each_link(
         [&](std::size_t i, std::size_t j, std::size_t link) { a(i, j) = values_[link]; });
     return a;
-}
-
-double Operator::squared_norm() const {
-    // Power iteration on A^T A of one repetition. The start has a component along every direction
-    // with probability one; 1e-12 relative change is far below what a step size needs.
-    const Structure one = structure_.repeat() > 1 ? Structure::dense(rows() / structure_.repeat(),
-                                                                     cols() / structure_.repeat())
-                                                  : structure_;
-    const AlignedBuffer<double> a(values_.begin(), values_.end());
-    ThreadPool serial(1);
-    Stream stream(0, Purpose::operator_entries, 1);
-    Matrix<double> x(1, one.cols());
-    Matrix<double> y(1, one.rows());
-    for (double& v : x.values()) v = stream.normal();
-    double norm = 0;
-    for (int iteration = 0; iteration < 10000; ++iteration) {
-        double length = 0;
-        for (double v : x.values()) length += v * v;
-        length = std::sqrt(length);
-        if (length == 0) return 0;
-        for (double& v : x.values()) v /= length;
-        apply_links<double>(one, a, x, y, serial);
-        double next = 0;
-        for (double v : y.values()) next += v * v;
-        adjoint_links<double>(one, a, y, x, serial);
-        const bool settled = std::abs(next - norm) <= 1e-12 * next;
-        norm = next;
-        if (settled) break;
-    }
-    return norm;
 }
 
 bool Operator::is_sign() const {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "algebra/backend.hpp"
 #include "core/escape.hpp"
 #include "core/file.hpp"
 #include "core/path.hpp"
@@ -76,10 +77,12 @@ FieldCandidate make_candidate(const FieldStudy& study, FieldCase field) {
     c.run.folder = study.folder / kNetworks / field.name;
     c.run.resume = true;
     c.run.label = field.name;
+    c.run.device = study.device;
     c.run.command = "pibinn train";
     for (const std::string& setting : field.settings)
         c.run.command += " --set " + shell_word(setting);
     if (study.seeds > 0) c.run.command += fmt::format(" --set train.seeds={}", study.seeds);
+    if (study.device != "cpu") c.run.command += " --device " + study.device;
     // Weights that are trained take a product more per layer.
     const std::uint64_t products = c.run.config.model.tied() ? 2 : 3;
     c.work = 1 + products * field.layers * c.run.config.problem.spec.m * field.n / 1000;
@@ -320,6 +323,7 @@ bool run_all(const Work& work, const ProgressSink& listener, FieldResult& result
 FieldResult run_field(const FieldStudy& study, const ProgressSink& listener, ThreadPool& pool,
                       Communicator& ranks) {
     const Work work(study);
+    make_backend(study.device);  // refuses one that is not there before references take minutes
     RunFolders folders;
     if (ranks.first()) {
         require_own_folders(study, work.benches, work.candidates);

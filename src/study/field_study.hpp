@@ -21,6 +21,7 @@ struct FieldStudy {
     std::string networks;               ///< names with commas; empty: all (field_cases.hpp)
     std::size_t seeds = 0;              ///< of each network; 0: as the settings say
     std::vector<std::string> settings;  ///< of every configuration
+    std::string device = "cpu";         ///< where networks are trained, as TrainOptions::device
     std::filesystem::path folder;
     std::string machine, date;
     std::string command;  ///< that makes it again, without its folder

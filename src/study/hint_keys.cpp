@@ -78,7 +78,6 @@ constexpr std::array kKeys{
     FieldKey{"Stage::alpha", "the key 'alpha' of a stage"},
     FieldKey{"Stage::guarantee", "the key 'guarantee' of a stage"},
     FieldKey{"set TrainOptions::device = \"cpu\"", "use --device cpu"},
-    FieldKey{"set ReproductionRequest::device = \"cpu\"", "use --device cpu"},
     FieldKey{"use the processor: device cpu, kernel auto",
              "use the processor: --device cpu, --kernel auto"},
 };

@@ -275,6 +275,7 @@ void reproduce_field(const ReproductionRequest& request, const ProgressSink& pro
     FieldStudy study;
     study.quick = request.quick;
     study.seeds = request.seeds;
+    study.device = request.device;
     study.folder = request.folder / kFieldId;
     study.machine = request.machine;
     study.date = request.date;
@@ -292,9 +293,6 @@ ReproductionResult reproduce(const ReproductionRequest& asked, const ProgressSin
                              ThreadPool& pool, Communicator& ranks) {
     ReproductionRequest request = asked;
     const bool field = std::erase(request.ids, kFieldId) > 0;
-    if (field && request.device != "cpu")
-        fail_usage("the field's benchmark trains on the processor",
-                   "set ReproductionRequest::device = \"cpu\"");
     ReproductionResult result;
     if (!field || !request.ids.empty()) reproduce_paper(request, progress, pool, ranks, result);
     // A rank that was told to stop by itself would otherwise leave the others waiting.

@@ -134,6 +134,7 @@ def test_what_is_of_another_benchmark_is_refused(quick, tmp_path):
     (["--set", "model.layers=3"], ["the benchmark itself says", "pibinn train"]),
     (["--set", "problem.snr_db=20"], ["the benchmark itself says"]),
     (["--set", "train.stage.tume.epochs=3"], ["no stage 'tume'", "did you mean 'tune'?"]),
+    (["--device", "gpu"], ["unknown device 'gpu'", "cpu, cuda or cuda-tf32"]),
     (["--set", "train.batc=3"], ["unknown key 'train.batc'"]),
 ])
 def test_what_cannot_be_run_is_refused(options, words, tmp_path):

@@ -199,6 +199,22 @@ TEST(Operator, SquaredNormIsThatOfTheDecomposition) {
     EXPECT_EQ(Operator(Structure::dense(2, 2), AlignedBuffer<float>(4, 0.0F)).squared_norm(), 0.0);
 }
 
+TEST(Operator, SquaredNormOfManyLinksIsThatOfTheDecompositionToo) {
+    const Operator op =
+        Operator::random(Structure::dense(1400, 800), OperatorEnsemble::gaussian, 10);
+    const Matrix<double> a = convert<double>(op.to_dense());
+    using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+    const Eigen::Map<const RowMajor> e(a.data(), a.rows(), a.cols());
+    const Eigen::MatrixXd gram = e.transpose() * e;
+    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(gram, Eigen::EigenvaluesOnly);
+    EXPECT_NEAR(op.squared_norm() / solver.eigenvalues()(799), 1, 1e-9);
+
+    const Operator ones(Structure::dense(1024, 1030), AlignedBuffer<float>(1024 * 1030, 1.0F));
+    EXPECT_NEAR(ones.squared_norm(), 1024.0 * 1030.0, 1e-3);
+    const Operator zeros(Structure::dense(1024, 1030), AlignedBuffer<float>(1024 * 1030, 0.0F));
+    EXPECT_EQ(zeros.squared_norm(), 0.0);
+}
+
 TEST(OperatorEnsemble, IsNamedAsInTheConfiguration) {
     for (const char* name :
          {"gaussian", "rademacher", "hadamard", "bernoulli", "binary-sparse", "dct", "fourier"})

@@ -31,8 +31,9 @@ __device__ inline float threshold_unit(const LayerKinds& kinds, float mean_abs) 
 }
 
 /// x of `kTiles` times four entries z: the first two of each four are of one row, the others of
-/// another. Adds the slopes of the activation to those of the rows.
-template <int kTiles>
+/// another. Adds the slopes of the activation to those of the rows. `kSoft` says that it is the
+/// soft threshold, which takes half the operations of one piece.
+template <bool kSoft = false, int kTiles>
 __device__ inline void shrink(const LayerKinds& kinds, const LayerNumbers& layer,
                               const float (&unit)[2], const float (&z)[kTiles][4],
                               float (&x)[kTiles][4], float (&slopes)[2]) {
@@ -42,6 +43,14 @@ __device__ inline void shrink(const LayerKinds& kinds, const LayerNumbers& layer
 #pragma unroll
             for (int e = 0; e < 4; ++e) visit(z[t][e], x[t][e], e / 2);
     };
+    if constexpr (kSoft) {
+        const float t[2] = {layer.theta[0] * unit[0], layer.theta[0] * unit[1]};
+        each([&](float from, float& to, int row) {
+            to = from - fminf(fmaxf(from, -t[row]), t[row]);
+            slopes[row] += to != 0 ? 1.0F : 0.0F;
+        });
+        return;
+    }
     if (kinds.activation == Activation::hard || kinds.activation == Activation::relu) {
         const bool relu = kinds.activation == Activation::relu;
         each([&](float from, float& to, int row) {

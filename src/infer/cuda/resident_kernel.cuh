@@ -6,31 +6,40 @@
 #include "infer/cuda/block_network.cuh"
 #include "infer/cuda/half_parts.cuh"
 #include "infer/cuda/layer_numbers.cuh"
+#include "infer/cuda/warpgroup.cuh"
 
-// A warp takes sixteen signals through all layers. In mma.m16n8k16 the sums of two neighbouring
-// tiles of columns stand where the first factor of the next product is read from, so that x, r and
-// their float16 parts never leave the registers. Matrices are laid out beforehand as each lane
-// reads them: the operator stays in shared memory, the weights of the next layer come there while
-// the present one runs.
+// A warpgroup takes 64 signals through all layers. Sums of products on Hopper's matrix units stand
+// where the first factor of the next product is read from, so that x, v and their float16 parts
+// never leave the registers. The second factors lie in shared memory: the operator for good, the
+// weights of a few layers in a ring that one thread keeps filled. The two warpgroups of a block
+// share the ring and otherwise do not wait for each other, so that one multiplies while the other
+// shrinks.
 
 namespace pibinn::cuda {
 
 namespace resident {
 
-constexpr int kWarps = 8;
-constexpr int kRowsPerWarp = 16;
-constexpr int kRowsPerBlock = kWarps * kRowsPerWarp;
+constexpr int kGroups = 2;
+constexpr int kGroupThreads = 128;
+constexpr int kThreadsOfBlock = kGroups * kGroupThreads;
+constexpr int kRowsPerGroup = 64;
+constexpr int kRowsPerBlock = kGroups * kRowsPerGroup;
 
 /// Tiles of eight columns, and of sixteen where they are summed over.
 struct Tiles {
     static constexpr int m = 7, n = 13;
     static constexpr int deep_m = (m + 1) / 2, deep_n = (n + 1) / 2;
+    static constexpr int left = 7, right = n - left;  ///< the halves in which x is shrunk
 };
 constexpr std::size_t kMostRows = 8 * Tiles::m, kMostColumns = 8 * Tiles::n;
-constexpr std::size_t kMostLayers = 500;  ///< whose numbers fit beside the matrices
+constexpr std::size_t kMostLayers = 400;  ///< whose numbers fit beside the matrices
 
-constexpr int kOperatorWords = Tiles::deep_n * Tiles::m * 32;  ///< of uint2, per part
-constexpr int kWeightWords = Tiles::deep_m * Tiles::n * 32;
+constexpr unsigned kTileBytes = 128;  ///< eight by eight float16 numbers
+constexpr unsigned kOperatorBytes = 2 * Tiles::deep_n * Tiles::m * kTileBytes;  ///< per part
+constexpr unsigned kWeightBytes = 2 * Tiles::deep_m * Tiles::n * kTileBytes;
+
+constexpr unsigned kRing = 4;   ///< layers whose weights have a place
+constexpr unsigned kAhead = 2;  ///< layers before its use a layer's weights are asked for
 
 /// How many float16 parts the operator, the weights and the activations have.
 struct Parts {
@@ -42,20 +51,13 @@ struct Args {
     unsigned m, n;
     LayerKinds kinds;
     const LayerNumbers* layers;
-    const uint2 *a, *w;  ///< parts of the operator; parts of each layer's weights
+    const void *a, *w;   ///< parts of the operator; parts of each layer's weights
     const float* units;  ///< of the operator, then of each layer's weights
     bool tied;           ///< one set of weights for all layers
     int residual_exponent;
 };
 
-__device__ void multiply_add(float (&sum)[4], const unsigned (&f)[4], uint2 g) {
-    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
-        "{%0,%1,%2,%3};"
-        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-        : "r"(f[0]), "r"(f[1]), "r"(f[2]), "r"(f[3]), "r"(g.x), "r"(g.y));
-}
-
-__device__ unsigned bits(__half2 pair) { return *reinterpret_cast<unsigned*>(&pair); }
+__device__ inline unsigned bits(__half2 pair) { return *reinterpret_cast<unsigned*>(&pair); }
 
 /// Two neighbouring tiles as the first factor of a product, in float16 parts.
 struct Factor {
@@ -77,54 +79,43 @@ __device__ void make_factor(const float (&left)[4], const float (&right)[4], con
     }
 }
 
-/// Tiles side by side, so that no product waits for the one before it: a tile's own sum takes 33
-/// cycles.
-template <int kFactorParts, int kMatrixParts, int kCount>
-__device__ void multiply_tiles(float (&sums)[kCount][4], const Factor& factor, const uint2* matrix,
-                               int words) {
-    uint2 high[kCount];
-#pragma unroll
-    for (int t = 0; t < kCount; ++t) {
-        high[t] = matrix[t * 32];
-        multiply_add(sums[t], factor.high, high[t]);
+/// A second factor in shared memory, of `kWide` tiles.
+template <int kWide, unsigned kPartBytes>
+struct Matrix {
+    std::uint64_t place;
+
+    __device__ explicit Matrix(const void* at)
+        : place(matrix_place(at, kWide * kTileBytes, kTileBytes)) {}
+    /// From sixteen rows on and a tile on, of one part.
+    __device__ std::uint64_t from(int deep, int tile, int part) const {
+        return place + ((2 * deep * kWide + tile) * kTileBytes + part * kPartBytes) / 16;
     }
-    if constexpr (kFactorParts == 2) {
-#pragma unroll
-        for (int t = 0; t < kCount; ++t) multiply_add(sums[t], factor.low, high[t]);
-    }
-    if constexpr (kMatrixParts == 2) {
-#pragma unroll
-        for (int t = 0; t < kCount; ++t) multiply_add(sums[t], factor.high, matrix[words + t * 32]);
-    }
+};
+
+/// Adds one factor's products to all sums, the first time in place of what they were.
+template <int kFactorParts, int kMatrixParts, bool kFresh, int kCount, int kWide, unsigned kBytes>
+__device__ void multiply_parts(float (&sums)[kCount][4], const Factor& factor,
+                               const Matrix<kWide, kBytes>& matrix, int deep, int tile) {
+    multiply_group<kFresh>(sums, factor.high, matrix.from(deep, tile, 0));
+    if constexpr (kFactorParts == 2)
+        multiply_group<false>(sums, factor.low, matrix.from(deep, tile, 0));
+    if constexpr (kMatrixParts == 2)
+        multiply_group<false>(sums, factor.high, matrix.from(deep, tile, 1));
 }
 
 /// Of the four lanes that share two rows.
-__device__ float quad_sum(float v) {
+__device__ inline float quad_sum(float v) {
     v += __shfl_xor_sync(0xffffffffU, v, 1);
     return v + __shfl_xor_sync(0xffffffffU, v, 2);
 }
-__device__ float quad_max(float v) {
+__device__ inline float quad_max(float v) {
     v = fmaxf(v, __shfl_xor_sync(0xffffffffU, v, 1));
     return fmaxf(v, __shfl_xor_sync(0xffffffffU, v, 2));
 }
 
-__device__ void copy_async(uint4* to, const uint4* from) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
-                     static_cast<unsigned>(__cvta_generic_to_shared(to))),
-                 "l"(from));
-}
-__device__ void finish_copies() { asm volatile("cp.async.wait_all;"); }
-
-template <int kParts>
-__device__ void fetch_weights(uint2* to, const uint2* from) {
-    constexpr int pieces = kParts * kWeightWords / 2;
-    for (int i = static_cast<int>(threadIdx.x); i < pieces; i += kWarps * 32)
-        copy_async(reinterpret_cast<uint4*>(to) + i, reinterpret_cast<const uint4*>(from) + i);
-}
-
-__device__ void store_rows(const float (&x)[Tiles::n][4], float* to, std::size_t stride,
-                           std::size_t first, const BlockRows& rows, unsigned n,
-                           const bool (&failed)[2]) {
+__device__ inline void store_rows(const float (&x)[Tiles::n][4], float* to, std::size_t stride,
+                                  std::size_t first, const BlockRows& rows, unsigned n,
+                                  const bool (&failed)[2]) {
     const unsigned lane = threadIdx.x % 32;
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
@@ -141,28 +132,75 @@ __device__ void store_rows(const float (&x)[Tiles::n][4], float* to, std::size_t
     }
 }
 
-template <int kA, int kW, int kX>
-__global__ void __launch_bounds__(kWarps * 32, 1) resident_kernel(Args args) {
-    extern __shared__ uint4 shared[];
-    auto* const a = reinterpret_cast<uint2*>(shared);
-    uint2* const w = a + kA * kOperatorWords;
-    auto* const measured = reinterpret_cast<float2*>(w + 2 * kW * kWeightWords);
+/// The weights of all layers of all batches of a block, one after the other.
+template <unsigned kBytes>
+struct Ring {
+    unsigned char* places;
+    Gate *full, *empty;  ///< kRing of each
+    const void* weights;
+    unsigned layers, total;  ///< of the network; of the block's work
+
+    __device__ unsigned char* place(unsigned index) const {
+        return places + index % kRing * kBytes;
+    }
+    /// One thread asks for one layer, where the work is that long.
+    __device__ void fetch(unsigned index) const {
+        if (index >= total) return;
+        const unsigned turn = index / kRing;
+        if (turn > 0) empty[index % kRing].wait((turn - 1) & 1U);
+        full[index % kRing].copy(
+            place(index),
+            static_cast<const unsigned char*>(weights) + std::size_t{index % layers} * kBytes,
+            kBytes);
+    }
+    __device__ void wait(unsigned index) const { full[index % kRing].wait(index / kRing & 1U); }
+    /// Once per warp.
+    __device__ void release(unsigned index) const { empty[index % kRing].arrive(); }
+};
+
+template <int kA, int kW>
+struct Shared {
+    alignas(128) unsigned char a[kA * kOperatorBytes];
+    unsigned char w[kRing * kW * kWeightBytes];
+    float2 y[kThreadsOfBlock / 32][2 * Tiles::m][32];  ///< as each lane reads it
+    Gate loaded, full[kRing], empty[kRing];
+};
+
+template <int kA, int kW, int kX, bool kSoft>
+__global__ void __launch_bounds__(kThreadsOfBlock, 1) resident_kernel(Args args) {
+    extern __shared__ uint4 raw[];
+    auto& shared = *reinterpret_cast<Shared<kA, kW>*>(raw);
+    auto* const layers = reinterpret_cast<LayerNumbers*>(&shared + 1);
     const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    float2* const y = measured + warp * Tiles::m * 2 * 32;
-    auto* const layers = reinterpret_cast<LayerNumbers*>(measured + kWarps * Tiles::m * 2 * 32);
     const LayerKinds& kinds = args.kinds;
-    const auto m = static_cast<float>(args.m);
+    const float per_m = 1 / static_cast<float>(args.m);
+    const auto depth = static_cast<unsigned>(kinds.layers);
+    const auto batches =
+        static_cast<unsigned>((args.rows.rows + kRowsPerBlock - 1) / kRowsPerBlock);
+    const unsigned own = (batches - blockIdx.x + gridDim.x - 1) / gridDim.x;
+    const Ring<kW * kWeightBytes> ring{
+        shared.w, shared.full,           shared.empty,
+        args.w,   args.tied ? 1 : depth, args.tied ? 1 : own * depth};
 
-    for (int i = static_cast<int>(threadIdx.x); i < kA * kOperatorWords; i += kWarps * 32)
-        a[i] = args.a[i];
-    for (std::size_t k = threadIdx.x; k < kinds.layers; k += kWarps * 32)
-        layers[k] = args.layers[k];
-    fetch_weights<kW>(w, args.w);
-    int buffer = 0;  // that holds the weights of the layer at hand
+    if (threadIdx.x == 0) {
+        shared.loaded.open(1);
+        for (unsigned i = 0; i < kRing; ++i) {
+            shared.full[i].open(1);
+            shared.empty[i].open(kThreadsOfBlock / 32);
+        }
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+        shared.loaded.copy(shared.a, args.a, kA * kOperatorBytes);
+        for (unsigned i = 0; i < kAhead; ++i) ring.fetch(i);
+    }
+    for (std::size_t k = threadIdx.x; k < depth; k += kThreadsOfBlock) layers[k] = args.layers[k];
+    __syncthreads();
+    shared.loaded.wait(0);
+    const Matrix<Tiles::m, kOperatorBytes> a(shared.a);
+    float2(&y)[2 * Tiles::m][32] = shared.y[warp];
+    unsigned index = 0;  // of the layer at hand, among all of the block's
 
-    for (std::size_t batch = blockIdx.x; batch * kRowsPerBlock < args.rows.rows;
-         batch += gridDim.x) {
-        const std::size_t first = batch * kRowsPerBlock + warp * kRowsPerWarp;
+    for (unsigned batch = blockIdx.x; batch < batches; batch += gridDim.x) {
+        const std::size_t first = std::size_t{batch} * kRowsPerBlock + 16 * warp;
 #pragma unroll
         for (int t = 0; t < Tiles::m; ++t)
 #pragma unroll
@@ -175,7 +213,7 @@ __global__ void __launch_bounds__(kWarps * 32, 1) resident_kernel(Args args) {
                     if (column < args.m) value.x = line[column];
                     if (column + 1 < args.m) value.y = line[column + 1];
                 }
-                y[(2 * t + h) * 32 + lane] = value;
+                y[2 * t + h][lane] = value;
             }
 
         float x[Tiles::n][4] = {}, v[Tiles::n][4] = {}, r[Tiles::m][4] = {};
@@ -183,20 +221,13 @@ __global__ void __launch_bounds__(kWarps * 32, 1) resident_kernel(Args args) {
         float slopes[2] = {0, 0};
         bool failed[2] = {false, false};
 
-        for (std::size_t k = 0; k < kinds.layers; ++k) {
-            finish_copies();
-            __syncthreads();  // the weights are there, and nobody reads those before them
+        for (unsigned k = 0; k < depth; ++k, ++index) {
+            if (threadIdx.x == 0 && !args.tied) ring.fetch(index + kAhead);
             const LayerNumbers& layer = layers[k];
-            const uint2* const weights = w + buffer * kW * kWeightWords;
-            if (!args.tied) {
-                buffer ^= 1;
-                const std::size_t next = k + 1 < kinds.layers ? k + 1 : 0;
-                fetch_weights<kW>(w + buffer * kW * kWeightWords,
-                                  args.w + next * kW * kWeightWords);
-            }
 
             float product[Tiles::m][4] = {};
             float back[2] = {0, 0};
+            const float nothing[4] = {};
             if (k > 0) {
                 float by[2];
 #pragma unroll
@@ -207,23 +238,26 @@ __global__ void __launch_bounds__(kWarps * 32, 1) resident_kernel(Args args) {
                 }
 #pragma unroll
                 for (int d = 0; d < Tiles::deep_n; ++d) {
-                    const float nothing[4] = {};
                     Factor factor;
                     if (2 * d + 1 < Tiles::n)
                         make_factor<kX>(v[2 * d], v[2 * d + 1], by, factor);
                     else
                         make_factor<kX>(v[2 * d], nothing, by, factor);
-                    multiply_tiles<kX, kA, Tiles::m>(product, factor, a + d * Tiles::m * 32 + lane,
-                                                     kOperatorWords);
+                    begin_products();
+                    multiply_parts<kX, kA, false>(product, factor, a, d, 0);
                 }
+                end_products();
+                wait_for_products<0>();
+                use_sums(product);
             }
             float size[2] = {0, 0};
-            const float kept[2] = {layer.omega * slopes[0] / m, layer.omega * slopes[1] / m};
+            const float kept[2] = {layer.omega * slopes[0] * per_m,
+                                   layer.omega * slopes[1] * per_m};
 #pragma unroll
             for (int t = 0; t < Tiles::m; ++t)
 #pragma unroll
                 for (int h = 0; h < 2; ++h) {
-                    const float2 measurement = y[(2 * t + h) * 32 + lane];
+                    const float2 measurement = y[2 * t + h][lane];
                     float* at = &r[t][2 * h];
                     at[0] = fmaf(product[t][2 * h], back[h], fmaf(kept[h], at[0], -measurement.x));
                     at[1] =
@@ -233,7 +267,7 @@ __global__ void __launch_bounds__(kWarps * 32, 1) resident_kernel(Args args) {
             float unit[2], by[2], step[2];
 #pragma unroll
             for (int h = 0; h < 2; ++h) {
-                const float mean = quad_sum(size[h]) / m;
+                const float mean = quad_sum(size[h]) * per_m;
                 failed[h] |= !isfinite(mean);
                 unit[h] = threshold_unit(kinds, mean);
                 const Scale scale = scale_to(mean, args.residual_exponent);
@@ -242,30 +276,38 @@ __global__ void __launch_bounds__(kWarps * 32, 1) resident_kernel(Args args) {
                 slopes[h] = 0;
                 largest[h] = 0;
             }
+            if (!args.tied || index == 0) ring.wait(index);
+            const Matrix<Tiles::n, kWeightBytes> w(args.tied ? shared.w : ring.place(index));
             Factor residual[Tiles::deep_m];
 #pragma unroll
             for (int d = 0; d < Tiles::deep_m; ++d) {
-                const float nothing[4] = {};
                 if (2 * d + 1 < Tiles::m)
                     make_factor<kX>(r[2 * d], r[2 * d + 1], by, residual[d]);
                 else
                     make_factor<kX>(r[2 * d], nothing, by, residual[d]);
             }
-            const float next_beta = k + 1 < kinds.layers ? layers[k + 1].beta : 0.0F;
-            const auto shrink_tiles = [&]<int kFirst, int kCount>() {
-                float z[kCount][4] = {};
+            float z_left[Tiles::left][4], z_right[Tiles::right][4];
+            begin_products();
+            multiply_parts<kX, kW, true>(z_left, residual[0], w, 0, 0);
 #pragma unroll
-                for (int d = 0; d < Tiles::deep_m; ++d)
-                    multiply_tiles<kX, kW, kCount>(z, residual[d],
-                                                   weights + (d * Tiles::n + kFirst) * 32 + lane,
-                                                   kWeightWords);
+            for (int d = 1; d < Tiles::deep_m; ++d)
+                multiply_parts<kX, kW, false>(z_left, residual[d], w, d, 0);
+            end_products();
+            multiply_parts<kX, kW, true>(z_right, residual[0], w, 0, Tiles::left);
+#pragma unroll
+            for (int d = 1; d < Tiles::deep_m; ++d)
+                multiply_parts<kX, kW, false>(z_right, residual[d], w, d, Tiles::left);
+            end_products();
+
+            const float next_beta = k + 1 < depth ? layers[k + 1].beta : 0.0F;
+            const auto shrink_tiles = [&]<int kFirst, int kCount>(float(&z)[kCount][4]) {
                 float now[kCount][4];
 #pragma unroll
                 for (int t = 0; t < kCount; ++t)
 #pragma unroll
                     for (int e = 0; e < 4; ++e)
                         z[t][e] = fmaf(step[e / 2], z[t][e], kinds.delta * v[kFirst + t][e]);
-                shrink(kinds, layer, unit, z, now, slopes);
+                shrink<kSoft>(kinds, layer, unit, z, now, slopes);
 #pragma unroll
                 for (int t = 0; t < kCount; ++t)
 #pragma unroll
@@ -277,11 +319,13 @@ __global__ void __launch_bounds__(kWarps * 32, 1) resident_kernel(Args args) {
                         largest[e / 2] = fmaxf(largest[e / 2], fabsf(ahead));
                     }
             };
-            static_assert(Tiles::n == 13);
-            shrink_tiles.template operator()<0, 4>();
-            shrink_tiles.template operator()<4, 3>();
-            shrink_tiles.template operator()<7, 3>();
-            shrink_tiles.template operator()<10, 3>();
+            wait_for_products<1>();
+            use_sums(z_left);
+            shrink_tiles.template operator()<0, Tiles::left>(z_left);
+            wait_for_products<0>();
+            use_sums(z_right);
+            if (!args.tied && lane == 0) ring.release(index);
+            shrink_tiles.template operator()<Tiles::left, Tiles::right>(z_right);
 #pragma unroll
             for (int h = 0; h < 2; ++h) {
                 slopes[h] = quad_sum(slopes[h]);
@@ -293,7 +337,6 @@ __global__ void __launch_bounds__(kWarps * 32, 1) resident_kernel(Args args) {
         }
         store_rows(x, args.rows.x, args.rows.x_stride, first, args.rows, args.n, failed);
     }
-    finish_copies();
 }
 
 }  // namespace resident

@@ -8,7 +8,8 @@ namespace {
 
 using namespace resident;
 
-/// What lane l of a product with `deep` x `wide` tiles reads: four neighbours of one column.
+/// Tiles of eight by eight as a product finds them: eight numbers of one output that are summed
+/// over, then the next output's.
 void lay_out(const std::vector<__half>& matrix, std::size_t rows, std::size_t cols, bool transposed,
              int deep, int wide, std::vector<__half>& to) {
     // `matrix` is column by column; entry (depth, width) of the factor is (row, col) or reversed.
@@ -16,14 +17,21 @@ void lay_out(const std::vector<__half>& matrix, std::size_t rows, std::size_t co
         const std::size_t i = transposed ? width : depth, j = transposed ? depth : width;
         return i < rows && j < cols ? matrix[j * rows + i] : __half(0.0F);
     };
-    for (int d = 0; d < deep; ++d)
+    for (int d = 0; d < 2 * deep; ++d)
         for (int t = 0; t < wide; ++t)
-            for (int lane = 0; lane < 32; ++lane)
-                for (const int offset : {0, 1, 8, 9})
-                    to.push_back(entry(16 * d + 2 * (lane % 4) + offset, 8 * t + lane / 4));
+            for (int output = 0; output < 8; ++output)
+                for (int i = 0; i < 8; ++i) to.push_back(entry(8 * d + i, 8 * t + output));
 }
 
 using Kernel = void (*)(Args);
+
+template <int kA, int kW, int kX>
+struct Chosen {
+    static Kernel kernel(bool soft) {
+        return soft ? resident_kernel<kA, kW, kX, true> : resident_kernel<kA, kW, kX, false>;
+    }
+    static constexpr std::size_t shared = sizeof(Shared<kA, kW>);
+};
 
 class ResidentNetwork final : public BlockNetwork {
 public:
@@ -56,13 +64,19 @@ public:
         }
         copy(words, w_);
         copy(units, units_);
-        kernel_ = parts_.x == 1   ? resident_kernel<1, 1, 1>
-                  : parts_.w == 2 ? resident_kernel<2, 2, 2>
-                  : parts_.a == 2 ? resident_kernel<2, 1, 2>
-                                  : resident_kernel<1, 1, 2>;
-        shared_ = sizeof(uint2) * (parts_.a * kOperatorWords + 2 * parts_.w * kWeightWords +
-                                   kWarps * Tiles::m * 2 * 32) +
-                  network.layers * sizeof(LayerNumbers);
+        const bool soft = network.activation == Activation::soft;
+        const auto choose = [&](auto chosen) {
+            kernel_ = chosen.kernel(soft);
+            shared_ = chosen.shared + network.layers * sizeof(LayerNumbers);
+        };
+        if (parts_.x == 1)
+            choose(Chosen<1, 1, 1>());
+        else if (parts_.w == 2)
+            choose(Chosen<2, 2, 2>());
+        else if (parts_.a == 2)
+            choose(Chosen<2, 1, 2>());
+        else
+            choose(Chosen<1, 1, 2>());
         if (!fits()) return;
         check(cudaFuncSetAttribute(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                    static_cast<int>(shared_)),
@@ -85,12 +99,12 @@ public:
                         .n = static_cast<unsigned>(n_),
                         .kinds = kinds_,
                         .layers = layers_.data(),
-                        .a = reinterpret_cast<const uint2*>(a_.data()),
-                        .w = reinterpret_cast<const uint2*>(w_.data()),
+                        .a = a_.data(),
+                        .w = w_.data(),
                         .units = units_.data(),
                         .tied = tied_,
                         .residual_exponent = residual_exponent(m_)};
-        kernel_<<<blocks, kWarps * 32, shared_, stream>>>(args);
+        kernel_<<<blocks, kThreadsOfBlock, shared_, stream>>>(args);
         check(cudaGetLastError(), "starting a kernel");
     }
 
