@@ -20,6 +20,8 @@ std::string field_command(const FieldStudy& study) {
     if (study.quick) words += " --quick";
     if (!study.networks.empty()) words += " --networks " + study.networks;
     if (study.seeds > 0) words += fmt::format(" --seeds {}", study.seeds);
+    if (study.reference_seeds > 0)
+        words += fmt::format(" --reference-seeds {}", study.reference_seeds);
     if (study.device != "cpu") words += " --device " + study.device;
     for (const std::string& set : study.settings) words += " --set " + shell_word(set);
     return words;
@@ -43,6 +45,8 @@ void run_field(const Arguments& arguments) {
                   "only these: tied-rademacher, tied-gaussian, one-bit-gaussian, float-gaussian",
                   "LIST");
     line.optional("--seeds", study.seeds, "trainings of each network (1)", "N");
+    line.optional("--reference-seeds", study.reference_seeds,
+                  "problems that methods without a network are judged on (as many)", "N");
     line.optional("--device", study.device, "where to train: cpu, cuda or cuda-tf32", "NAME");
     line.optional("--set", study.settings,
                   "set a key of every training, such as train.stage.tune.epochs=50", "KEY=VALUE");
@@ -50,6 +54,8 @@ void run_field(const Arguments& arguments) {
     if (!line.parse(arguments)) return;
     if (line.given("--seeds") && study.seeds == 0)
         fail_usage("--seeds 0 trains nothing", "give 1 or more");
+    if (line.given("--reference-seeds") && study.reference_seeds == 0)
+        fail_usage("--reference-seeds 0 judges no reference", "give 1 or more");
     Console console(line.output());
 
     study.folder = out;

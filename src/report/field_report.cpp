@@ -119,6 +119,14 @@ std::vector<KeyFigure> key_figures(const FieldReport& report) {
     return figures;
 }
 
+std::string seed_words(const FieldReport& report) {
+    std::string words =
+        report.seeds == 1 ? "1 seed" : fmt::format("mean of {} seeds", report.seeds);
+    if (report.reference_seeds != report.seeds)
+        words += fmt::format(", of {} for methods without a network", report.reference_seeds);
+    return words;
+}
+
 }  // namespace
 
 std::vector<FieldTable> field_tables(const FieldReport& report) {
@@ -215,9 +223,10 @@ std::string field_text(const FieldReport& report) {
 
 std::string field_report(const FieldReport& report) {
     const std::vector<std::string> facts{
-        fmt::format("{} measurements", report.m),
-        report.seeds == 1 ? "1 seed" : fmt::format("mean of {} seeds", report.seeds),
-        fmt::format("{} trainings", report.trainings.size()), report.machine, report.date};
+        fmt::format("{} measurements", report.m), seed_words(report),
+        fmt::format("{} trainings{}", report.trainings.size(),
+                    report.device == "cpu" ? "" : " on " + report.device),
+        report.machine, report.date};
     Page page("pibinn field", "The field's benchmark", facts);
     page.paragraph(
         "Sparse signals of independent entries, most of them zero and the others N(0, 1), are "

@@ -50,7 +50,8 @@ struct FieldTraining {
 
 /// All that the page of the benchmark tells: plain data, made by whoever ran it.
 struct FieldReport {
-    std::size_t m = 0, seeds = 1;
+    std::size_t m = 0, seeds = 1, reference_seeds = 1;
+    std::string device = "cpu";  ///< that trained the networks
     std::vector<FieldRow> rows;
     std::vector<FieldTraining> trainings;
     std::vector<std::string> sources;  ///< of published figures

@@ -118,6 +118,8 @@ ordered_json field_json(const FieldReport& report) {
             {"date", report.date},
             {"m", report.m},
             {"seeds", report.seeds},
+            {"reference_seeds", report.reference_seeds},
+            {"device", report.device},
             {"rows", rows},
             {"trainings", trainings},
             {"sources", report.sources}};

@@ -98,6 +98,7 @@ Bench make_bench(const FieldStudy& study, FieldReference field) {
     bench.config = read_config(document);
     bench.seeds = read_train_config(document, bench.config, true).seeds;
     if (study.seeds > 0) bench.seeds = study.seeds;
+    if (study.reference_seeds > 0) bench.seeds = study.reference_seeds;
     bench.file = study.folder / kReferences / (field.name + ".json");
     for (const std::string& setting : field.settings)
         if (!setting.starts_with("train.")) bench.configuration += setting + " ";
@@ -340,6 +341,8 @@ FieldResult run_field(const FieldStudy& study, const ProgressSink& listener, Thr
     const FieldPlan& plan = field_plan(study.quick);
     report.m = plan.m;
     report.seeds = work.candidates.front().run.train.seeds;
+    report.reference_seeds = work.benches.front().seeds;
+    report.device = study.device;
     report.machine = study.machine;
     report.date = study.date;
     report.command = study.command + " --out DIR";

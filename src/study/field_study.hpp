@@ -20,6 +20,7 @@ struct FieldStudy {
     bool quick = false;                 ///< the miniature
     std::string networks;               ///< names with commas; empty: all (field_cases.hpp)
     std::size_t seeds = 0;              ///< of each network; 0: as the settings say
+    std::size_t reference_seeds = 0;    ///< of the methods that need no training; 0: as networks
     std::vector<std::string> settings;  ///< of every configuration
     std::string device = "cpu";         ///< where networks are trained, as TrainOptions::device
     std::filesystem::path folder;

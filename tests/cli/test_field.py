@@ -129,8 +129,19 @@ def test_what_is_of_another_benchmark_is_refused(quick, tmp_path):
     assert "not of a benchmark" in refuse("field", "--quick", "--out", "run", cwd=tmp_path)
 
 
+def test_references_may_take_fewer_seeds(tmp_path):
+    succeed("field", "--quick", "--networks", "tied-gaussian", "--seeds", "2",
+            "--reference-seeds", "1", "--out", tmp_path / "f")
+    result = json.loads((tmp_path / "f" / "field.json").read_text())
+    assert {r["seeds"] for r in networks(result)} == {2}
+    assert {r["seeds"] for r in result["rows"] if r["kind"] == "reference"} == {1}
+    page = (tmp_path / "f" / "field.html").read_text(encoding="utf-8")
+    assert "mean of 2 seeds, of 1 for methods without a network" in page
+
+
 @pytest.mark.parametrize("options, words", [
     (["--seeds", "0"], ["--seeds 0", "1 or more"]),
+    (["--reference-seeds", "0"], ["--reference-seeds 0", "1 or more"]),
     (["--set", "model.layers=3"], ["the benchmark itself says", "pibinn train"]),
     (["--set", "problem.snr_db=20"], ["the benchmark itself says"]),
     (["--set", "train.stage.tume.epochs=3"], ["no stage 'tume'", "did you mean 'tune'?"]),
