@@ -6,6 +6,7 @@
 #include "infer/cuda/block_network.cuh"
 #include "infer/cuda/half_parts.cuh"
 #include "infer/cuda/layer_numbers.cuh"
+#include "infer/cuda/warp_products.cuh"
 
 // A warp takes sixteen signals through all layers. In mma.m16n8k16 the sums of two neighbouring
 // tiles of columns stand where the first factor of the next product is read from, so that x, r and
@@ -48,35 +49,6 @@ struct Args {
     int residual_exponent;
 };
 
-__device__ void multiply_add(float (&sum)[4], const unsigned (&f)[4], uint2 g) {
-    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
-        "{%0,%1,%2,%3};"
-        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-        : "r"(f[0]), "r"(f[1]), "r"(f[2]), "r"(f[3]), "r"(g.x), "r"(g.y));
-}
-
-__device__ unsigned bits(__half2 pair) { return *reinterpret_cast<unsigned*>(&pair); }
-
-/// Two neighbouring tiles as the first factor of a product, in float16 parts.
-struct Factor {
-    unsigned high[4], low[4];
-};
-template <int kParts>
-__device__ void make_factor(const float (&left)[4], const float (&right)[4], const float (&by)[2],
-                            Factor& factor) {
-#pragma unroll
-    for (int h = 0; h < 2; ++h) {
-        const HalfPair l = split_pair(left[2 * h] * by[h], left[2 * h + 1] * by[h]);
-        const HalfPair r = split_pair(right[2 * h] * by[h], right[2 * h + 1] * by[h]);
-        factor.high[h] = bits(l.high);
-        factor.high[2 + h] = bits(r.high);
-        if constexpr (kParts == 2) {
-            factor.low[h] = bits(l.low);
-            factor.low[2 + h] = bits(r.low);
-        }
-    }
-}
-
 /// Tiles side by side, so that no product waits for the one before it: a tile's own sum takes 33
 /// cycles.
 template <int kFactorParts, int kMatrixParts, int kCount>
@@ -97,23 +69,6 @@ __device__ void multiply_tiles(float (&sums)[kCount][4], const Factor& factor, c
         for (int t = 0; t < kCount; ++t) multiply_add(sums[t], factor.high, matrix[words + t * 32]);
     }
 }
-
-/// Of the four lanes that share two rows.
-__device__ float quad_sum(float v) {
-    v += __shfl_xor_sync(0xffffffffU, v, 1);
-    return v + __shfl_xor_sync(0xffffffffU, v, 2);
-}
-__device__ float quad_max(float v) {
-    v = fmaxf(v, __shfl_xor_sync(0xffffffffU, v, 1));
-    return fmaxf(v, __shfl_xor_sync(0xffffffffU, v, 2));
-}
-
-__device__ void copy_async(uint4* to, const uint4* from) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
-                     static_cast<unsigned>(__cvta_generic_to_shared(to))),
-                 "l"(from));
-}
-__device__ void finish_copies() { asm volatile("cp.async.wait_all;"); }
 
 template <int kParts>
 __device__ void fetch_weights(uint2* to, const uint2* from) {
