@@ -29,7 +29,9 @@ set_target_properties(pibinn_cuda PROPERTIES UNITY_BUILD OFF CUDA_RUNTIME_LIBRAR
                       LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR} INSTALL_RPATH_USE_LINK_PATH ON)
 target_include_directories(pibinn_cuda PRIVATE include src)
 target_compile_definitions(pibinn_cuda PRIVATE PIBINN_VERSION="${PROJECT_VERSION}")
-target_compile_options(pibinn_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--extended-lambda>)
+# Kernels call constexpr functions that the tests of the processor check.
+target_compile_options(pibinn_cuda PRIVATE
+    "$<$<COMPILE_LANGUAGE:CUDA>:--extended-lambda;--expt-relaxed-constexpr>")
 target_link_libraries(pibinn_cuda PRIVATE CUDA::cublas fmt::fmt)
 add_dependencies(pibinn_modules pibinn_cuda)
 install(TARGETS pibinn_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} OPTIONAL)

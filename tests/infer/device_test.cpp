@@ -71,6 +71,68 @@ TEST(Device, RecoversWhatFloat64Does) {
     EXPECT_LE(jumps, most_jumps);
 }
 
+/// Networks of signs alone, which have a kernel of their own: whole and broken tiles, warps without
+/// columns, one row of tiles and many.
+std::vector<Case> sign_cases() {
+    std::vector<Case> list;
+    for (auto [m, n] : std::vector<std::pair<std::size_t, std::size_t>>{
+             {256, 512}, {200, 333}, {64, 130}, {57, 104}, {130, 90}, {10, 512}})
+        for (const WeightKind weights : {WeightKind::one_bit, WeightKind::tied})
+            for (const Activation activation :
+                 {Activation::soft, Activation::piecewise, Activation::hard}) {
+                // Few rows and many columns make the accelerated update blow up.
+                const Update update = n <= 3 * m ? Update::accelerated() : Update::plain();
+                NetworkSpec spec = activation == Activation::piecewise
+                                       ? testing::learned_spec(weights, update)
+                                       : testing::spec_of(weights, update, activation);
+                // An entry at a hard threshold jumps by all of it, hence few.
+                spec.layers = activation == Activation::hard ? 2 : 3;
+                list.push_back(
+                    {fmt::format("{}x{} {} {}", m, n, to_string(weights), to_string(activation)),
+                     Structure::dense(m, n), spec, testing::Values::sign_operator});
+            }
+    return list;
+}
+
+TEST(Device, RecoversNetworksOfSigns) {
+    if (no_device()) GTEST_SKIP() << "skipped: no CUDA device";
+    constexpr std::size_t most_jumps = 2;
+    constexpr double largest_jump = 2e-3;
+    std::size_t jumps = 0;
+    for (const Case& c : sign_cases()) {
+        SCOPED_TRACE(c.name);
+        const Model model = some_model(c, 3);
+        EXPECT_EQ(DeviceModel(model, "cuda").kernel(), "cuda/signs");
+        EXPECT_EQ(DeviceModel(model, "cuda-half").kernel(), "cuda-half/signs");
+        const std::size_t rows = c.spec.activation == Activation::hard ? 5 : 40;
+        for (const double error : device_errors(model, some_measurements(model, rows, 5), "cuda")) {
+            const bool jumps_here = c.spec.update.onsager && error > kDeviceError;
+            EXPECT_LE(error, jumps_here ? largest_jump : kDeviceError);
+            jumps += jumps_here ? 1 : 0;
+        }
+    }
+    EXPECT_LE(jumps, most_jumps);
+}
+
+TEST(Device, ChoosesTheKernelByShapeAndWeights) {
+    if (no_device()) GTEST_SKIP() << "skipped: no CUDA device";
+    // One-bit weights on a Gaussian operator, and networks tied to one of signs.
+    const auto kernel_of = [](std::size_t m, std::size_t n, WeightKind weights,
+                              std::size_t layers) {
+        NetworkSpec spec = testing::spec_of(weights, Update::plain());
+        spec.layers = layers;
+        const Model model = some_model(Case{"kernel", Structure::dense(m, n), spec}, 3);
+        return DeviceModel(model, "cuda").kernel();
+    };
+    EXPECT_EQ(kernel_of(56, 104, WeightKind::tied, 2), "cuda/resident");
+    EXPECT_EQ(kernel_of(57, 104, WeightKind::tied, 2), "cuda/signs");
+    EXPECT_EQ(kernel_of(57, 104, WeightKind::one_bit, 2), "cuda/layered");
+    EXPECT_EQ(kernel_of(257, 512, WeightKind::tied, 2), "cuda/layered");
+    EXPECT_EQ(kernel_of(256, 513, WeightKind::tied, 2), "cuda/layered");
+    EXPECT_EQ(kernel_of(256, 512, WeightKind::tied, 100), "cuda/signs");
+    EXPECT_EQ(kernel_of(256, 512, WeightKind::tied, 200), "cuda/layered");  // numbers do not fit
+}
+
 TEST(Device, RecoversFloatWeightsToo) {
     if (no_device()) GTEST_SKIP() << "skipped: no CUDA device";
     for (const auto& structure : {Structure::dense(50, 100), Structure::dense(130, 90),
@@ -87,7 +149,8 @@ TEST(Device, RecoversFloatWeightsToo) {
 
 TEST(Device, RoundsActivationsToFloat16WhereAskedTo) {
     if (no_device()) GTEST_SKIP() << "skipped: no CUDA device";
-    for (const auto& structure : {Structure::dense(50, 100), Structure::dense(130, 90)}) {
+    for (const auto& structure : {Structure::dense(50, 100), Structure::dense(130, 90),
+                                  Structure::dense(256, 512), Structure::dense(300, 90)}) {
         Case c{"half", structure, testing::learned_spec(WeightKind::tied, Update::accelerated())};
         c.spec.layers = 3;
         const Model model = some_model(c, 3);
@@ -122,11 +185,14 @@ TEST(Device, PolishesAsTheProcessorDoes) {
 
 TEST(Device, GivesARowTheSameBitsInAnyCompany) {
     if (no_device()) GTEST_SKIP() << "skipped: no CUDA device";
-    for (const auto& structure : {Structure::dense(50, 100), Structure::dense(7, 9)}) {
-        const Model model =
-            some_model(Case{"company", structure,
-                            testing::spec_of(WeightKind::one_bit, Update::accelerated())},
-                       3);
+    std::vector<Case> cases;
+    for (const auto& structure : {Structure::dense(50, 100), Structure::dense(7, 9)})
+        cases.push_back(
+            {"company", structure, testing::spec_of(WeightKind::one_bit, Update::accelerated())});
+    for (const Case& c : sign_cases()) cases.push_back(c);
+    for (const Case& c : cases) {
+        SCOPED_TRACE(c.name);
+        const Model model = some_model(c, 3);
         const DeviceModel device(model, "cuda");
         const Batch y = some_measurements(model, 300, 5);
         const Batch all = device.recover_coefficients(y);
@@ -138,12 +204,20 @@ TEST(Device, GivesARowTheSameBitsInAnyCompany) {
     }
 }
 
+/// One-bit weights for the kernels `resident`, `layered` and `signs`.
+std::vector<std::pair<Structure, testing::Values>> kernels_of(std::size_t m, std::size_t n) {
+    return {{Structure::dense(50, 100), testing::Values::usual},
+            {Structure::dense(m, n), testing::Values::usual},
+            {Structure::dense(m, n), testing::Values::sign_operator}};
+}
+
 TEST(Device, ForgetsTheRowsBefore) {
     if (no_device()) GTEST_SKIP() << "skipped: no CUDA device";
-    for (const auto& structure : {Structure::dense(50, 100), Structure::dense(130, 190)}) {
-        const Model model = some_model(
-            Case{"again", structure, testing::spec_of(WeightKind::one_bit, Update::accelerated())},
-            3);
+    for (const auto& [structure, values] : kernels_of(130, 190)) {
+        const Model model =
+            some_model(Case{"again", structure,
+                            testing::spec_of(WeightKind::one_bit, Update::accelerated()), values},
+                       3);
         const DeviceModel device(model, "cuda");
         const Batch y = some_measurements(model, 3, 5), other = some_measurements(model, 3, 6);
         const Batch x = device.recover_coefficients(y);
@@ -154,9 +228,11 @@ TEST(Device, ForgetsTheRowsBefore) {
 
 TEST(Device, TellsOfRowsThatOverflow) {
     if (no_device()) GTEST_SKIP() << "skipped: no CUDA device";
-    for (const auto& structure : {Structure::dense(50, 100), Structure::dense(130, 90)}) {
-        Model model = some_model(
-            Case{"overflow", structure, testing::spec_of(WeightKind::one_bit, Update::plain())}, 3);
+    for (const auto& [structure, values] : kernels_of(130, 90)) {
+        Model model =
+            some_model(Case{"overflow", structure,
+                            testing::spec_of(WeightKind::one_bit, Update::plain()), values},
+                       3);
         for (auto& layer : model.weights)
             for (float& w : layer) w *= 1e20F;
         const Batch y = some_measurements(model, 3, 5);

@@ -34,6 +34,9 @@ public:
 /// that are too large for it.
 std::unique_ptr<BlockNetwork> resident_network(const DeviceNetwork& network,
                                                const DeviceBlock& block);
+/// One kernel for all layers: a block of threads takes 32 signals, and signs are bits. Null for
+/// blocks that are larger than 256 x 512, or that hold anything but +- one number per matrix.
+std::unique_ptr<BlockNetwork> sign_network(const DeviceNetwork& network, const DeviceBlock& block);
 /// Products by cuBLAS, and one kernel behind each; for blocks of any size.
 std::unique_ptr<BlockNetwork> layered_network(const DeviceNetwork& network,
                                               const DeviceBlock& block);

@@ -47,6 +47,7 @@ public:
     explicit Blocks(const DeviceNetwork& network) : polish_(network.polish), cut_(network.cut) {
         for (const DeviceBlock& block : network.blocks) {
             auto runs = resident_network(network, block);
+            if (!runs) runs = sign_network(network, block);
             if (!runs) runs = layered_network(network, block);
             blocks_.push_back({std::move(runs), block.row, block.col, block.m, block.n, {}, 1});
             Entry& entry = blocks_.back();

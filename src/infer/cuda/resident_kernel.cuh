@@ -6,6 +6,7 @@
 #include "infer/cuda/block_network.cuh"
 #include "infer/cuda/half_parts.cuh"
 #include "infer/cuda/layer_numbers.cuh"
+#include "infer/cuda/warp_products.cuh"
 #include "infer/cuda/warpgroup.cuh"
 
 // A warpgroup takes 64 signals through all layers. Sums of products on Hopper's matrix units stand
@@ -57,28 +58,6 @@ struct Args {
     int residual_exponent;
 };
 
-__device__ inline unsigned bits(__half2 pair) { return *reinterpret_cast<unsigned*>(&pair); }
-
-/// Two neighbouring tiles as the first factor of a product, in float16 parts.
-struct Factor {
-    unsigned high[4], low[4];
-};
-template <int kParts>
-__device__ void make_factor(const float (&left)[4], const float (&right)[4], const float (&by)[2],
-                            Factor& factor) {
-#pragma unroll
-    for (int h = 0; h < 2; ++h) {
-        const HalfPair l = split_pair(left[2 * h] * by[h], left[2 * h + 1] * by[h]);
-        const HalfPair r = split_pair(right[2 * h] * by[h], right[2 * h + 1] * by[h]);
-        factor.high[h] = bits(l.high);
-        factor.high[2 + h] = bits(r.high);
-        if constexpr (kParts == 2) {
-            factor.low[h] = bits(l.low);
-            factor.low[2 + h] = bits(r.low);
-        }
-    }
-}
-
 /// A second factor in shared memory, of `kWide` tiles.
 template <int kWide, unsigned kPartBytes>
 struct Matrix {
@@ -101,16 +80,6 @@ __device__ void multiply_parts(float (&sums)[kCount][4], const Factor& factor,
         multiply_group<false>(sums, factor.low, matrix.from(deep, tile, 0));
     if constexpr (kMatrixParts == 2)
         multiply_group<false>(sums, factor.high, matrix.from(deep, tile, 1));
-}
-
-/// Of the four lanes that share two rows.
-__device__ inline float quad_sum(float v) {
-    v += __shfl_xor_sync(0xffffffffU, v, 1);
-    return v + __shfl_xor_sync(0xffffffffU, v, 2);
-}
-__device__ inline float quad_max(float v) {
-    v = fmaxf(v, __shfl_xor_sync(0xffffffffU, v, 1));
-    return fmaxf(v, __shfl_xor_sync(0xffffffffU, v, 2));
 }
 
 __device__ inline void store_rows(const float (&x)[Tiles::n][4], float* to, std::size_t stride,
