@@ -39,6 +39,8 @@ struct TrainJob {
     /// Between checkpoints: what a kill can cost, against a few milliseconds of writing. 0 writes
     /// one after every epoch. No part of what is trained.
     double checkpoint_seconds = 2;
+    /// Also after the last epoch, for another start that is to have the result without training.
+    bool keeps_end = true;
     /// Where several processes train this network: all of them call train() with the same job, each
     /// works on its share of every batch, and rank 0 alone reads and writes files and scores the
     /// result. Null is one process. No part of what is trained. Ranks that round differently get

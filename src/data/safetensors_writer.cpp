@@ -25,10 +25,16 @@ void check_tensor(const Tensor& tensor) {
                    "give as many numbers as the shape says");
 }
 
-}  // namespace
-
-std::string format_safetensors(std::span<const Tensor> tensors, const TensorMetadata& metadata) {
+/// What stands before the numbers, and the tensors in the order of the file.
+struct Layout {
+    std::string start;
     std::vector<const Tensor*> order;
+    std::size_t bytes = 0;  ///< of all tensors
+};
+
+Layout lay_out(std::span<const Tensor> tensors, const TensorMetadata& metadata) {
+    Layout layout;
+    std::vector<const Tensor*>& order = layout.order;
     std::set<std::string_view> names{kMetadataKey};
     for (const Tensor& tensor : tensors) {
         check_tensor(tensor);
@@ -59,19 +65,30 @@ std::string format_safetensors(std::span<const Tensor> tensors, const TensorMeta
                    "write text in UTF-8");
     }
     text.append((8 - text.size() % 8) % 8, ' ');
+    append_little(layout.start, std::uint64_t{text.size()});
+    layout.start += text;
+    layout.bytes = offset;
+    return layout;
+}
 
-    std::string bytes;
-    bytes.reserve(8 + text.size() + offset);
-    append_little(bytes, std::uint64_t{text.size()});
-    bytes += text;
-    for (const Tensor* tensor : order)
+}  // namespace
+
+std::string format_safetensors(std::span<const Tensor> tensors, const TensorMetadata& metadata) {
+    Layout layout = lay_out(tensors, metadata);
+    std::string bytes = std::move(layout.start);
+    bytes.reserve(bytes.size() + layout.bytes);
+    for (const Tensor* tensor : layout.order)
         bytes.append(reinterpret_cast<const char*>(tensor->bytes.data()), tensor->bytes.size());
     return bytes;
 }
 
 void write_safetensors(const std::filesystem::path& path, std::span<const Tensor> tensors,
                        const TensorMetadata& metadata) {
-    write_file(path, format_safetensors(tensors, metadata));
+    const Layout layout = lay_out(tensors, metadata);
+    AtomicFile file(path);
+    file.write(layout.start);
+    for (const Tensor* tensor : layout.order) file.write(tensor->bytes.data(), tensor->bytes.size());
+    file.commit();
 }
 
 }  // namespace pibinn

@@ -99,10 +99,15 @@ void require_storable(const NetworkSpec& spec, const Operator& op) {
     check_claims("the model", spec, op.structure(), by_formula, count_bits(spec, op).total / 8);
 }
 
-void Model::save(const std::filesystem::path& path) const { write_file(path, to_bytes()); }
+namespace {
 
-std::string Model::to_bytes() const {
-    require_fitting(*this);
+/// Gives `use` the tensors and the header that a model's file has.
+template <class Use>
+auto with_tensors(const Model& model, const Use& use) {
+    const NetworkSpec& spec = model.spec;
+    const Operator& op = model.op;
+    const SignalDomain& domain = model.domain;
+    require_fitting(model);
     require_storable(spec, op);
     std::vector<Tensor> tensors;
 
@@ -112,21 +117,23 @@ std::string Model::to_bytes() const {
         // The operator follows.
     } else if (!rules_of(spec.weights).quantised()) {
         const ParameterLayout layout(spec, op.structure());
+        real.reserve(layout.weights_size());
         for (std::size_t k = 1; k <= spec.layers; ++k) {
-            const auto stored = std::span(weights[k - 1]).first(layout.structure(k).shared_links());
+            const auto stored =
+                std::span(model.weights[k - 1]).first(layout.structure(k).shared_links());
             real.insert(real.end(), stored.begin(), stored.end());
         }
         tensors.push_back(flat("weights", TensorType::f32, real));
     } else {
-        codes = pack_links(*this);
+        codes = pack_links(model);
         tensors.push_back(flat("weights", TensorType::u8, codes.bits));
         tensors.push_back(flat("scales", TensorType::f32, codes.scales));
     }
-    for_each_scalar(*this, [&](const char* name, const std::vector<float>& values) {
+    for_each_scalar(model, [&](const char* name, const std::vector<float>& values) {
         if (!values.empty()) tensors.push_back(flat(name, TensorType::f32, values));
     });
 
-    TensorMetadata header = metadata;
+    TensorMetadata header = model.metadata;
     const StoredOperator stored(op, spec.architecture == Architecture::unrolled);
     stored.add_to(tensors, header);
     const Matrix<float>& psi = domain.basis.matrix();
@@ -140,7 +147,21 @@ std::string Model::to_bytes() const {
     header["pibinn.format"] = std::to_string(own ? kFormat : kFormat - 1);
     header["pibinn.version"] = version();
     header["pibinn.network"] = to_json(spec).dump();
-    return format_safetensors(tensors, header);
+    return use(tensors, header);
+}
+
+}  // namespace
+
+void Model::save(const std::filesystem::path& path) const {
+    with_tensors(*this, [&](const auto& tensors, const auto& header) {
+        write_safetensors(path, tensors, header);
+    });
+}
+
+std::string Model::to_bytes() const {
+    return with_tensors(*this, [](const auto& tensors, const auto& header) {
+        return format_safetensors(tensors, header);
+    });
 }
 
 Model Model::load(const std::filesystem::path& path) {

@@ -23,7 +23,7 @@ SeedRun train_cell(const Cell& cell, std::shared_ptr<const Problem> problem,
     seed.seed = run.config.seed + cell.index;
     seed.problem = std::move(problem);
     const Problem& physics = *seed.problem;
-    require_memory(run.config, physics.op.structure());
+    require_memory(run.config, physics.op.structure(), run.device);
     // A network that ignores the structure is trained on the same matrix as a dense problem.
     std::optional<Problem> dense;
     if (run.config.dense_network) dense = without_structure(physics);
@@ -36,6 +36,7 @@ SeedRun train_cell(const Cell& cell, std::shared_ptr<const Problem> problem,
     job.folder = seed_folder(run, cell.index);
     job.resume = run.resume;
     job.checkpoint_seconds = run.train.checkpoint_seconds;
+    job.keeps_end = !run.replaces;  // a study keeps no checkpoints
     job.ranks = &ranks;
     seed.result = train(job, pool, progress);
     return seed;

@@ -64,7 +64,7 @@ Problem problem_without_signals(const Config& config, ThreadPool& pool) {
     return make_problem(no_signals, pool);
 }
 
-void require_memory(const Config& config, const Structure& physics) {
+void require_memory(const Config& config, const Structure& physics, std::string_view device) {
     const auto m = static_cast<double>(physics.rows());
     const auto n = static_cast<double>(physics.cols());
     const auto layers = static_cast<double>(config.model.layers);
@@ -72,7 +72,7 @@ void require_memory(const Config& config, const Structure& physics) {
     const double links = fcn                    ? m * n + (layers - 1) * n * n
                          : config.dense_network ? layers * m * n
                                                 : layers * static_cast<double>(physics.links());
-    const auto bytes_per_link = static_cast<double>(training_bytes_per_link());
+    const auto bytes_per_link = static_cast<double>(training_bytes_per_link(device));
     const double memory = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) *
                           static_cast<double>(::sysconf(_SC_PAGESIZE));
     if (memory > 0 && links * bytes_per_link > memory)

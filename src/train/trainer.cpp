@@ -353,6 +353,11 @@ TrainState Trainer::snapshot() const {
     return state;
 }
 
+std::size_t Trainer::state_bytes() const {
+    constexpr std::size_t parts = 4;  // those of every snapshot
+    return parts * latent_.layout().size() * sizeof(float);
+}
+
 void Trainer::restore(const TrainState& state) {
     ensure(state.latent.size() == latent_.layout().size() && state.stage <= recipe_.stages.size(),
            "a state of another network");
@@ -365,7 +370,10 @@ void Trainer::restore(const TrainState& state) {
     resume_guarantee();
 }
 
-std::size_t training_bytes_per_link() {
+std::size_t training_bytes_per_link(std::string_view device) {
+    // Another device has what is trained. Here are the first weights, those after the float stages,
+    // the last ones, and the models of both.
+    if (device != "cpu") return 6 * sizeof(float);
     // Latent and effective weights, their gradient, two moments, the running mean, the weights
     // after the float stages, and the gradients of the shards.
     return (7 + kCpuShards) * sizeof(float);

@@ -45,6 +45,8 @@ public:
     const std::vector<EpochRecord>& history() const { return state_.history; }
     const std::vector<double>& seconds() const { return state_.seconds; }
     TrainState snapshot() const;
+    /// Of the numbers of a snapshot.
+    std::size_t state_bytes() const;
     /// The state must be of the same network and recipe.
     void restore(const TrainState& state);
 
@@ -120,7 +122,7 @@ private:
 /// it before the end.
 bool trains_on_parts(const NetworkSpec& spec, const Recipe& recipe);
 
-/// Memory that a training takes per link of the network.
-std::size_t training_bytes_per_link();
+/// Memory of this machine that a training on `device` takes per link of the network.
+std::size_t training_bytes_per_link(std::string_view device);
 
 }  // namespace pibinn
