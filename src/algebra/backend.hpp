@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "algebra/buffer.hpp"
 #include "algebra/quantiser.hpp"
@@ -149,6 +150,20 @@ public:
     virtual double squared_norm(ConstBufferView values) = 0;
 
     virtual void adam(const AdamStep& step, const AdamNumbers& numbers) = 0;
+    /// Adam of the weights of all layers. `of_scale` is one number, or empty: it gets the
+    /// scale_gradient of the weights before the step.
+    virtual void adam_of_weights(const AdamStep& step, std::span<const AdamNumbers> layers,
+                                 BufferView of_scale) {
+        if (!of_scale.empty()) {
+            std::vector<ConstBufferView> gradients, weights;
+            for (const AdamNumbers& layer : layers) {
+                gradients.push_back(layer.gradient);
+                weights.push_back(layer.values);
+            }
+            scale_gradient(gradients, weights, of_scale);
+        }
+        for (const AdamNumbers& layer : layers) adam(step, layer);
+    }
     /// A step of the logarithm of one positive number v: d loss / d log(v) = v d loss / d v.
     virtual void adam_of_logarithm(const AdamStep& step, const AdamNumbers& number) = 0;
 

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <numbers>
+#include <vector>
 
 namespace pibinn {
 
@@ -63,16 +64,7 @@ void Optimiser::step(const Stage& stage, double rate, DeviceParameters& gradient
     adam.rate = static_cast<float>(rate);
     adam.beta1 = static_cast<float>(stage.momentum);
     adam.clip = stage.clip;
-    if (stage.trains_weights)
-        for (std::size_t k = 1; k <= latent.layout().layers(); ++k) {
-            backend_.adam(adam, {latent.weights(k), gradient.weights(k), first_.weights(k),
-                                 second_.weights(k)});
-            if (stage.average > 0) {
-                // The first step starts the mean, so that it is one from the beginning.
-                const double share = steps_ == 1 ? 1 : 1 - stage.average;
-                backend_.average(static_cast<float>(share), latent.weights(k), mean_.weights(k));
-            }
-        }
+    step_weights(stage, adam, gradient, latent);
     adam.clip = 0;
     adam.beta1 = 0.9F;
     adam.rate = static_cast<float>(rate * stage.scalar_rate);
@@ -99,6 +91,32 @@ void Optimiser::step(const Stage& stage, double rate, DeviceParameters& gradient
     if (stage.trains_scale)
         backend_.adam_of_logarithm(
             adam, {latent.scale(), gradient.scale(), first_.scale(), second_.scale()});
+}
+
+void Optimiser::step_weights(const Stage& stage, const AdamStep& adam, DeviceParameters& gradient,
+                             DeviceParameters& latent) {
+    const std::size_t layers = latent.layout().layers();
+    const BufferView scale = stage.trains_scale ? gradient.scale() : BufferView{};
+    if (!stage.trains_weights) {
+        if (scale.empty()) return;
+        std::vector<ConstBufferView> gradients, latents;
+        for (std::size_t k = 1; k <= layers; ++k) {
+            gradients.push_back(gradient.weights(k));
+            latents.push_back(latent.weights(k));
+        }
+        backend_.scale_gradient(gradients, latents, scale);
+        return;
+    }
+    std::vector<AdamNumbers> numbers;
+    for (std::size_t k = 1; k <= layers; ++k)
+        numbers.push_back(
+            {latent.weights(k), gradient.weights(k), first_.weights(k), second_.weights(k)});
+    backend_.adam_of_weights(adam, numbers, scale);
+    if (stage.average == 0) return;
+    // The first step starts the mean, so that it is one from the beginning.
+    const double share = steps_ == 1 ? 1 : 1 - stage.average;
+    for (std::size_t k = 1; k <= layers; ++k)
+        backend_.average(static_cast<float>(share), latent.weights(k), mean_.weights(k));
 }
 
 void Optimiser::settle(const Stage& stage, DeviceParameters& latent) const {

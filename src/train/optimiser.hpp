@@ -27,8 +27,9 @@ public:
 
     /// A new stage starts with fresh moments.
     void restart();
-    /// One step along the straight-through gradient; clips each layer, keeps thresholds at or above
-    /// zero, moves the scale by its logarithm so that it stays positive.
+    /// One step along the gradient; that of the scale follows from the weights', straight through
+    /// their signs. Clips each layer, keeps thresholds at or above zero, moves the scale by its
+    /// logarithm so that it stays positive.
     void step(const Stage& stage, double rate, DeviceParameters& gradient,
               DeviceParameters& latent);
 
@@ -45,6 +46,9 @@ public:
     void set_steps(std::uint64_t steps) { steps_ = steps; }
 
 private:
+    void step_weights(const Stage& stage, const AdamStep& adam, DeviceParameters& gradient,
+                      DeviceParameters& latent);
+
     Backend& backend_;
     DeviceParameters first_;
     DeviceParameters second_;

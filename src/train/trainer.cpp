@@ -245,7 +245,6 @@ double Trainer::run_batch(const Stage& stage, double rate, std::span<const std::
     if (!(loss <= kDiverged * std::max(zero_loss, 1e-30))) fail_diverged(stage);
     if (logarithm && loss > 0) backend_.multiply(static_cast<float>(1 / loss), gradient_.all());
     if (stage.alpha > 0 && stage.trains_weights) add_penalty(stage);
-    straight_through(stage);
     optimiser_.step(stage, rate, gradient_, latent_);
     return loss * count;
 }
@@ -254,16 +253,6 @@ void Trainer::add_penalty(const Stage& stage) {
     ParameterStore gradient = gradient_.download();
     certified_->add_penalty(effective_.download(), stage.alpha, stage.alpha_weight, gradient);
     gradient_.upload(gradient.values());
-}
-
-void Trainer::straight_through(const Stage& stage) {
-    if (!stage.trains_scale) return;
-    std::vector<ConstBufferView> gradients, latents;
-    for (std::size_t k = 1; k <= spec_.layers; ++k) {
-        gradients.push_back(gradient_.weights(k));
-        latents.push_back(latent_.weights(k));
-    }
-    backend_.scale_gradient(gradients, latents, gradient_.scale());
 }
 
 void Trainer::project(const Stage& stage, double rate) {

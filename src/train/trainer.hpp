@@ -75,7 +75,6 @@ private:
     double run_batch(const Stage& stage, double rate, std::span<const std::uint32_t> rows,
                      const BatchPart& part);
     void add_penalty(const Stage& stage);
-    void straight_through(const Stage& stage);
     void project(const Stage& stage, double rate);
     /// Scales weights, and flips signs where that is not enough, until the stage's alpha is kept.
     void certify(const Stage& stage);

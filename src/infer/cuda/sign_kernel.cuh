@@ -37,6 +37,8 @@ struct Shape {
     static constexpr unsigned factor_words = v_part_words > r_words ? v_part_words : r_words;
     static constexpr unsigned v_words = kBands * kN * kThreadsPerBlock;  ///< of float4
     static constexpr unsigned y_words = kBands * kM * kThreadsPerBlock;
+    /// That share a multiprocessor, so that one works while the other waits: as registers allow.
+    static constexpr int blocks = kN == 2 ? 2 : 1;
     static constexpr unsigned row_numbers = kRowsPerBlock * kWarps;
     static constexpr std::size_t shared_bytes(std::size_t layers) {
         return 16 * (factor_words + v_words + y_words) + 4 * 3 * sign_words + 4 * 3 * row_numbers +
@@ -134,7 +136,8 @@ __device__ void load_rows(const Args& args, std::size_t first_row, unsigned firs
 }
 
 template <int kM, int kN, int kX>
-__global__ void __launch_bounds__(kThreadsPerBlock, 1) sign_kernel(Args args) {
+__global__ void __launch_bounds__(kThreadsPerBlock, Shape<kM, kN, kX>::blocks)
+    sign_kernel(Args args) {
     using Own = Shape<kM, kN, kX>;
     constexpr SignTiles a_tiles = Own::a(), w_tiles = Own::w();
     constexpr unsigned words = Own::sign_words;

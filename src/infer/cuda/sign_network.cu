@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <vector>
 
 #include "infer/cuda/sign_kernel.cuh"
@@ -65,20 +66,25 @@ public:
         }
         copy(words, w_);
         copy(units, w_units_);
+        // A limit of the kernel, which other networks may use too, with more layers.
         check(cudaFuncSetAttribute(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                   static_cast<int>(shared_)),
+                                   static_cast<int>(most_shared_memory())),
               "taking shared memory");
-        int device = 0;
+        int device = 0, processors = 1;
         check(cudaGetDevice(&device), "asking for the device");
-        check(cudaDeviceGetAttribute(&processors_, cudaDevAttrMultiProcessorCount, device),
+        check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
               "counting multiprocessors");
+        int each = 1;
+        check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel_, kThreadsPerBlock,
+                                                            shared_),
+              "counting blocks");
+        most_blocks_ = static_cast<std::size_t>(std::max(each, 1)) * processors;
     }
 
     void recover(const BlockRows& rows, cudaStream_t stream) override {
         if (rows.rows == 0) return;
         const std::size_t batches = (rows.rows + kRowsPerBlock - 1) / kRowsPerBlock;
-        const auto blocks = static_cast<unsigned>(
-            batches < static_cast<std::size_t>(processors_) ? batches : processors_);
+        const auto blocks = static_cast<unsigned>(std::min(batches, most_blocks_));
         const Args args{.rows = rows,
                         .m = static_cast<unsigned>(m_),
                         .n = static_cast<unsigned>(n_),
@@ -113,7 +119,7 @@ private:
     float a_unit_;
     Kernel kernel_;
     std::size_t shared_;
-    int processors_ = 1;
+    std::size_t most_blocks_ = 1;  ///< that run at once
 };
 
 }  // namespace
