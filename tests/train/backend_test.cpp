@@ -4,6 +4,7 @@
 
 #include "core/cuda_module.hpp"
 #include "pibinn/error.hpp"
+#include "pibinn/synthetic_problem.hpp"
 #include "pibinn/train.hpp"
 #include "train/remote_backend.hpp"
 #include "train/small_problem.hpp"
@@ -63,11 +64,11 @@ TEST(Backend, AMachineWithoutCudaDeviceRefusesItByName) {
 }
 
 /// Losses of a short training of every stage.
-std::vector<double> losses_on(std::string_view device, const NetworkSpec& spec) {
+std::vector<double> losses_on(std::string_view device, const Problem& problem,
+                              const NetworkSpec& spec, const Recipe& recipe) {
     ThreadPool pool(1);
-    const Problem problem = testing::small_problem(pool);
     const auto backend = make_backend(device);
-    Trainer trainer(problem, spec, short_recipe(spec), 3, *backend, pool);
+    Trainer trainer(problem, spec, recipe, 3, *backend, pool);
     while (!trainer.done()) trainer.run_epoch();
     std::vector<double> losses;
     for (const EpochRecord& epoch : trainer.history()) losses.push_back(epoch.loss);
@@ -76,6 +77,8 @@ std::vector<double> losses_on(std::string_view device, const NetworkSpec& spec) 
 
 TEST(Backend, ACudaDeviceTrainsAsTheProcessorDoes) {
     if (cuda_device_name().empty()) GTEST_SKIP() << "skipped: no CUDA device";
+    ThreadPool pool(1);
+    const Problem problem = testing::small_problem(pool);
     for (const WeightKind kind : weight_kinds())
         for (const Activation activation :
              {Activation::soft, Activation::hard, Activation::piecewise}) {
@@ -83,8 +86,9 @@ TEST(Backend, ACudaDeviceTrainsAsTheProcessorDoes) {
             spec.layers = 3;
             spec.weights = kind;
             spec.activation = activation;
-            const auto here = losses_on("cpu", spec);
-            const auto there = losses_on("cuda", spec);
+            const Recipe recipe = short_recipe(spec);
+            const auto here = losses_on("cpu", problem, spec, recipe);
+            const auto there = losses_on("cuda", problem, spec, recipe);
             ASSERT_EQ(here.size(), there.size());
             // Signs that stand at zero may fall either way, and the losses part from there on.
             for (std::size_t e = 0; e < 2; ++e)
@@ -92,8 +96,44 @@ TEST(Backend, ACudaDeviceTrainsAsTheProcessorDoes) {
                     << to_string(kind) << ' ' << to_string(activation) << ", epoch " << e;
             EXPECT_NEAR(there.back() / here.back(), 1, 0.1)
                 << to_string(kind) << ' ' << to_string(activation);
-            EXPECT_EQ(there, losses_on("cuda", spec)) << "one seed, one result";
+            EXPECT_EQ(there, losses_on("cuda", problem, spec, recipe)) << "one seed, one result";
         }
+}
+
+/// From 2^20 entries on, factors of products are float16 there, scaled by powers of two.
+TEST(Backend, ALargeDenseNetworkTrainsInHalvesAsTheProcessorDoes) {
+    if (cuda_device_name().empty()) GTEST_SKIP() << "skipped: no CUDA device";
+    ThreadPool pool(0);
+    SyntheticSpec synthetic;
+    synthetic.m = 1021;
+    synthetic.n = 1031;
+    synthetic.train = 40;
+    synthetic.test = 5;
+    // Of signals and measurements as of their units: halves have no range of their own.
+    for (const double unit : {1.0, 1e-7, 1e7}) {
+        Problem problem = make_synthetic(synthetic, 5, pool);
+        for (DataSet* set : {&problem.train, &problem.test})
+            for (Batch* rows : {&set->x, &set->y})
+                for (float& value : rows->values()) value *= static_cast<float>(unit);
+        for (const WeightKind kind : {WeightKind::real, WeightKind::one_bit, WeightKind::tied})
+            for (const Update& update : {Update::plain(), Update::accelerated()}) {
+                NetworkSpec spec;
+                spec.layers = 3;
+                spec.weights = kind;
+                spec.update = update;
+                Recipe recipe = short_recipe(spec);
+                recipe.batch = 20;
+                recipe.validation = 0;
+                for (Stage& stage : recipe.stages) stage.learning_rate *= 1e-2;
+                const auto here = losses_on("cpu", problem, spec, recipe);
+                const auto there = losses_on("cuda-tf32", problem, spec, recipe);
+                ASSERT_EQ(here.size(), there.size());
+                for (std::size_t e = 0; e < 2; ++e)
+                    EXPECT_NEAR(there[e] / here[e], 1, 5e-3)
+                        << to_string(kind) << ", unit " << unit << ", epoch " << e;
+                EXPECT_EQ(there, losses_on("cuda-tf32", problem, spec, recipe));
+            }
+    }
 }
 
 TEST(Backend, ACheckpointMovesBetweenDevices) {

@@ -22,16 +22,7 @@ void download(const Queue& queue, const T* from, std::size_t count, T* to) {
     check(cudaStreamSynchronize(queue.stream), "copying from it");
 }
 
-/// Rows of a batch, without gaps on the device.
-inline void upload_rows(const Queue& queue, ConstBatchView from, float* to) {
-    if (from.rows == 0 || from.cols == 0) return;
-    check(cudaMemcpy2DAsync(to, from.cols * sizeof(float), from.data, from.stride * sizeof(float),
-                            from.cols * sizeof(float), from.rows, cudaMemcpyHostToDevice,
-                            queue.stream),
-          "copying a batch to it");
-    check(cudaStreamSynchronize(queue.stream), "copying a batch to it");
-}
-
+/// Rows of a batch, which have no gaps on the device.
 inline void download_rows(const Queue& queue, const float* from, BatchView to) {
     if (to.rows == 0 || to.cols == 0) return;
     check(cudaMemcpy2DAsync(to.data, to.stride * sizeof(float), from, to.cols * sizeof(float),

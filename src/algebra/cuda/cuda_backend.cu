@@ -15,7 +15,8 @@ namespace {
 /// without waiting; the host waits only where it takes a number. Every sum has one order.
 class CudaBackend final : public Backend {
 public:
-    explicit CudaBackend(bool tf32) : queue_(tf32), partials_(kPartials), total_(1) {}
+    explicit CudaBackend(bool tf32)
+        : queue_(tf32), partials_(kPartials), sign_dots_(kMostBlocks), total_(1) {}
     ~CudaBackend() override { cudaStreamSynchronize(queue_.stream); }
 
     std::unique_ptr<Buffer> allocate(std::size_t count) override {
@@ -71,19 +72,29 @@ public:
     double squared_norm(ConstBufferView values) override {
         if (values.empty()) return 0;
         partial_squares(queue_, numbers(values), values.count, partials_.data());
-        finish_sum(queue_, partials_.data(), false, total_.data());
+        finish_sum(queue_, partials_.data(), kPartials, false, total_.data());
         double norm = 0;
         cuda::download(queue_, total_.data(), 1, &norm);
         return norm;
     }
 
     void adam(const AdamStep& step, const AdamNumbers& n) override {
-        if (step.clip > 0)
-            partial_squares(queue_, numbers(n.gradient), n.gradient.count, partials_.data());
-        adam_with(step, n, step.clip > 0, false);
+        adam_with(step, n, false, nullptr);
     }
     void adam_of_logarithm(const AdamStep& step, const AdamNumbers& n) override {
-        adam_with(step, n, false, true);
+        adam_with(step, n, true, nullptr);
+    }
+    void adam_of_weights(const AdamStep& step, std::span<const AdamNumbers> layers,
+                         BufferView of_scale) override {
+        bool added = false;
+        for (const AdamNumbers& n : layers) {
+            adam_with(step, n, false, of_scale.empty() ? nullptr : sign_dots_.data());
+            if (of_scale.empty() || n.values.empty()) continue;
+            finish_sum(queue_, sign_dots_.data(), adam_blocks(n.values.count), added,
+                       total_.data());
+            added = true;
+        }
+        if (added) to_float(queue_, total_.data(), numbers(of_scale));
     }
 
     void quantise(const Quantiser& q, const Structure& structure, ConstBufferView latent,
@@ -124,7 +135,7 @@ public:
         for (std::size_t k = 0; k < latents.size(); ++k) {
             partial_sign_dots(queue_, numbers(weight_gradients[k]), numbers(latents[k]),
                               latents[k].count, partials_.data());
-            finish_sum(queue_, partials_.data(), k > 0, total_.data());
+            finish_sum(queue_, partials_.data(), kPartials, k > 0, total_.data());
         }
         to_float(queue_, total_.data(), numbers(gradient));
     }
@@ -142,7 +153,10 @@ private:
         return structure.is_complex();
     }
 
-    void adam_with(const AdamStep& step, const AdamNumbers& n, bool clipped, bool logarithm) {
+    void adam_with(const AdamStep& step, const AdamNumbers& n, bool logarithm, double* sign_dots) {
+        const bool clipped = step.clip > 0 && !logarithm;
+        if (clipped)
+            partial_squares(queue_, numbers(n.gradient), n.gradient.count, partials_.data());
         const auto correction = [&](float beta) {
             return static_cast<float>(
                 1.0 / (1.0 - std::pow(double{beta}, static_cast<double>(step.step))));
@@ -151,6 +165,7 @@ private:
                             .correct1 = correction(step.beta1),
                             .correct2 = correction(step.beta2),
                             .partials = clipped ? partials_.data() : nullptr,
+                            .sign_dots = sign_dots,
                             .logarithm = logarithm,
                             .values = numbers(n.values),
                             .first = numbers(n.first),
@@ -181,7 +196,7 @@ private:
     }
 
     Queue queue_;
-    DeviceArray<double> partials_, total_;
+    DeviceArray<double> partials_, sign_dots_, total_;
     std::vector<unsigned> known_offsets_;  ///< of the last mask, which `offsets_` has
     DeviceArray<unsigned> offsets_;
 };

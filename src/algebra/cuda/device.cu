@@ -61,14 +61,29 @@ void Queue::multiply(bool transpose_a, bool transpose_b, std::size_t m, std::siz
                      std::size_t k, const float* alpha, const float* a, std::size_t lda,
                      const float* b, std::size_t ldb, bool accumulate, float* c,
                      std::size_t ldc) const {
+    multiply(transpose_a, transpose_b, m, n, k, alpha, {a, b, CUDA_R_32F, compute_}, lda, ldb,
+             accumulate, c, ldc);
+}
+
+void Queue::multiply(bool transpose_a, bool transpose_b, std::size_t m, std::size_t n,
+                     std::size_t k, const float* alpha, const __half* a, std::size_t lda,
+                     const __half* b, std::size_t ldb, bool accumulate, float* c,
+                     std::size_t ldc) const {
+    multiply(transpose_a, transpose_b, m, n, k, alpha, {a, b, CUDA_R_16F, CUBLAS_COMPUTE_32F}, lda,
+             ldb, accumulate, c, ldc);
+}
+
+void Queue::multiply(bool transpose_a, bool transpose_b, std::size_t m, std::size_t n,
+                     std::size_t k, const float* alpha, const Factors& factors, std::size_t lda,
+                     std::size_t ldb, bool accumulate, float* c, std::size_t ldc) const {
     const auto size = [](std::size_t value) { return static_cast<int>(value); };
     const auto flip = [](bool transposed) { return transposed ? CUBLAS_OP_T : CUBLAS_OP_N; };
     const float* zero = constants_.data();
     const float* one = zero + 1;
     check(cublasGemmEx(blas_, flip(transpose_a), flip(transpose_b), size(m), size(n), size(k),
-                       alpha != nullptr ? alpha : one, a, CUDA_R_32F, size(lda), b, CUDA_R_32F,
-                       size(ldb), accumulate ? one : zero, c, CUDA_R_32F, size(ldc), compute_,
-                       CUBLAS_GEMM_DEFAULT),
+                       alpha != nullptr ? alpha : one, factors.a, factors.type, size(lda),
+                       factors.b, factors.type, size(ldb), accumulate ? one : zero, c, CUDA_R_32F,
+                       size(ldc), factors.compute, CUBLAS_GEMM_DEFAULT),
           "multiplying");
 }
 

@@ -18,13 +18,6 @@ void for_each(const Queue& queue, std::size_t count, const Body& body) {
     check(cudaGetLastError(), "starting a kernel");
 }
 
-// Slices of the parameters start anywhere, so that only some can be read by fours, sixteen bytes at
-// a time. Plain loads of four bytes reach a third of the memory's speed.
-template <class... Pointers>
-__device__ std::size_t fours_of(std::size_t count, Pointers... pointers) {
-    return (... && (reinterpret_cast<std::size_t>(pointers) % 16 == 0)) ? count / 4 : 0;
-}
-
 /// to[i] = change(from[i], to[i]), where `from` may be `to`.
 template <class Change>
 __global__ void change_kernel(std::size_t count, const float* from, float* to, Change change) {
@@ -84,8 +77,11 @@ __device__ double sum_of_partials(const double* partials) {
     return block_sum(partials[threadIdx.x]);
 }
 
-__global__ void finish_kernel(const double* partials, bool accumulate, double* total) {
-    const double sum = sum_of_partials(partials);
+__global__ void finish_kernel(const double* partials, std::size_t count, bool accumulate,
+                              double* total) {
+    double sum = 0;
+    for (std::size_t i = threadIdx.x; i < count; i += blockDim.x) sum += partials[i];
+    sum = block_sum(sum);
     if (threadIdx.x == 0) *total = accumulate ? *total + sum : sum;
 }
 
@@ -96,8 +92,10 @@ __global__ void adam_kernel(AdamArgs a) {
         if (norm > a.step.clip) factor = static_cast<float>(a.step.clip / norm);
     }
     const float beta1 = a.step.beta1, beta2 = a.step.beta2;
+    double sum = 0;
     const auto moved = [&](float value, float gradient, float& m1, float& m2) {
         const float g = factor * gradient;
+        sum += double{value < 0 ? -gradient : gradient};
         m1 = fmaf(beta1, m1, (1 - beta1) * g);
         m2 = fmaf(beta2, m2, (1 - beta2) * (g * g));
         return value - a.step.rate * a.correct1 * m1 / (sqrtf(a.correct2 * m2) + a.step.epsilon);
@@ -126,6 +124,9 @@ __global__ void adam_kernel(AdamArgs a) {
     }
     for (std::size_t i = 4 * fours + first; i < a.count; i += stride)
         a.values[i] = moved(a.values[i], a.gradient[i], a.first[i], a.second[i]);
+    if (a.sign_dots == nullptr) return;
+    sum = block_sum(sum);
+    if (threadIdx.x == 0) a.sign_dots[blockIdx.x] = sum;
 }
 
 __device__ float to_level(const QuantiseArgs& q, float value, float scale) {
@@ -228,8 +229,9 @@ void partial_magnitudes(const Queue& queue, const float* values, std::size_t cou
         [=] __device__(float value, float) { return double{fabsf(value)}; }, partials);
 }
 
-void finish_sum(const Queue& queue, const double* partials, bool accumulate, double* total) {
-    finish_kernel<<<1, kThreads, 0, queue.stream>>>(partials, accumulate, total);
+void finish_sum(const Queue& queue, const double* partials, std::size_t count, bool accumulate,
+                double* total) {
+    finish_kernel<<<1, kThreads, 0, queue.stream>>>(partials, count, accumulate, total);
     check(cudaGetLastError(), "starting a kernel");
 }
 
@@ -237,10 +239,11 @@ void to_float(const Queue& queue, const double* value, float* to) {
     for_each(queue, 1, [=] __device__(std::size_t) { *to = static_cast<float>(*value); });
 }
 
+unsigned adam_blocks(std::size_t count) { return blocks_for((count + 3) / 4); }
+
 void adam(const Queue& queue, const AdamArgs& args) {
     if (args.count == 0) return;
-    adam_kernel<<<blocks_for(args.logarithm ? 1 : (args.count + 3) / 4), kThreads, 0,
-                  queue.stream>>>(args);
+    adam_kernel<<<args.logarithm ? 1 : adam_blocks(args.count), kThreads, 0, queue.stream>>>(args);
     check(cudaGetLastError(), "starting a kernel");
 }
 

@@ -20,19 +20,23 @@ void add(const Queue& queue, const float* part, float* total, std::size_t count)
 void partial_squares(const Queue& queue, const float* values, std::size_t count, double* partials);
 void partial_sign_dots(const Queue& queue, const float* gradient, const float* latent,
                        std::size_t count, double* partials);
-/// Their sum: `*total` = or +=.
-void finish_sum(const Queue& queue, const double* partials, bool accumulate, double* total);
+/// The sum of `count` partial sums: `*total` = or +=.
+void finish_sum(const Queue& queue, const double* partials, std::size_t count, bool accumulate,
+                double* total);
 void to_float(const Queue& queue, const double* value, float* to);
 
 struct AdamArgs {
     AdamStep step;
     float correct1, correct2;  ///< 1 / (1 - beta^step)
     const double* partials;    ///< of the gradient's squares, where it is clipped
+    double* sign_dots;         ///< out, or null: partial sums of g sign(value), adam_blocks of them
     bool logarithm;            ///< of one number: moves its logarithm
     float *values, *first, *second;
     const float* gradient;
     std::size_t count;
 };
+/// At most kMostBlocks.
+unsigned adam_blocks(std::size_t count);
 void adam(const Queue& queue, const AdamArgs& args);
 
 constexpr std::size_t kMostLevels = 8;

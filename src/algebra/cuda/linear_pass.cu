@@ -10,7 +10,7 @@ void CudaLinearPass::start(ConstBatchView input) {
     ensure(input.cols == widths_[0], "a pass was given a batch it was not made for");
     rows_ = input.rows;
     for (std::size_t k = 0; k < widths_.size(); ++k) x_[k].reserve(rows_ * widths_[k]);
-    upload_rows(queue_, input, x_[0].data());
+    input_upload_.send(queue_, input, x_[0].data());
 }
 
 void CudaLinearPass::forward(std::size_t k, Activation activation, const LayerParameters& layer) {
@@ -36,8 +36,8 @@ double CudaLinearPass::loss(RowLoss kind, ConstBatchView target,
     for (DeviceArray<float>* numbers_of_rows : {&weights_, &theta_share_})
         numbers_of_rows->reserve(rows_);
     losses_.reserve(rows_);
-    upload_rows(queue_, target, target_.data());
-    upload(queue_, row_weights.data(), row_weights.size(), weights_.data());
+    target_upload_.send(queue_, target, target_.data());
+    weights_upload_.send(queue_, one_row(row_weights), weights_.data());
     loss_rows(queue_, rows_,
               {.kind = kind,
                .n = widths_.back(),

@@ -4,6 +4,7 @@
 
 #include "algebra/backend.hpp"
 #include "algebra/cuda/device.cuh"
+#include "algebra/cuda/row_upload.cuh"
 
 namespace pibinn::cuda {
 
@@ -31,6 +32,7 @@ private:
     std::size_t rows_ = 0;
     std::vector<DeviceArray<float>> x_, gradient_;
     DeviceArray<float> target_, weights_, theta_share_;
+    RowUpload input_upload_, target_upload_, weights_upload_;
     DeviceArray<double> losses_;
     std::vector<double> host_losses_;
 };

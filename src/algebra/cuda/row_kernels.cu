@@ -10,10 +10,15 @@ __device__ float number(const float* value, float otherwise = 0) {
     return value != nullptr ? *value : otherwise;
 }
 
+/// Long rows of a batch of a few hundred leave a device idle unless many threads share one.
+constexpr std::size_t kLongRow = 4096;
+
 template <class Kernel, class Args>
-void launch(const Queue& queue, std::size_t rows, Kernel kernel, const Args& args) {
+void launch(const Queue& queue, std::size_t rows, std::size_t length, Kernel kernel,
+            const Args& args) {
     if (rows == 0) return;
-    kernel<<<static_cast<unsigned>(rows), kThreads, 0, queue.stream>>>(args);
+    const unsigned threads = length >= kLongRow ? kMostThreads : kThreads;
+    kernel<<<static_cast<unsigned>(rows), threads, 0, queue.stream>>>(args);
     check(cudaGetLastError(), "starting a kernel");
 }
 
@@ -139,7 +144,7 @@ __device__ Slopes slopes_of(const Shrink& s, float z, float x, float tau) {
     return x != 0 ? Slopes{1, 1} : Slopes{0, 0};
 }
 
-__global__ void signal_gradient_kernel(SignalGradientArgs a) {
+__global__ void __launch_bounds__(kMostThreads) signal_gradient_kernel(SignalGradientArgs a) {
     const std::size_t row = blockIdx.x, at = row * a.n;
     const Shrink& s = a.shrink;
     const float c1 = a.hz1 != nullptr ? a.delta * (1 + number(a.beta1)) : 0.0F;
@@ -294,43 +299,44 @@ __global__ void linear_gradient_kernel(LinearGradientArgs a) {
 }  // namespace
 
 void residual_rows(const Queue& queue, std::size_t rows, const ResidualArgs& args) {
-    launch(queue, rows, residual_kernel, args);
+    launch(queue, rows, args.m, residual_kernel, args);
 }
 
 void threshold_rows(const Queue& queue, std::size_t rows, const ThresholdArgs& args) {
-    launch(queue, rows, threshold_kernel, args);
+    launch(queue, rows, args.n, threshold_kernel, args);
 }
 
 void loss_rows(const Queue& queue, std::size_t rows, const LossArgs& args) {
-    launch(queue, rows, loss_kernel, args);
+    launch(queue, rows, args.n, loss_kernel, args);
 }
 
 void signal_gradient_rows(const Queue& queue, const SignalGradientArgs& args) {
-    launch(queue, args.rows, signal_gradient_kernel, args);
+    launch(queue, args.rows, args.n, signal_gradient_kernel, args);
 }
 
 void residual_gradient_rows(const Queue& queue, std::size_t rows,
                             const ResidualGradientArgs& args) {
-    launch(queue, rows, residual_gradient_kernel, args);
+    launch(queue, rows, args.m, residual_gradient_kernel, args);
 }
 
 void combine(const Queue& queue, std::size_t count, const float* beta1, const float* g1,
              const float* beta2, const float* g2, float* out) {
-    launch(queue, blocks_for(count), combine_kernel, CombineArgs{count, beta1, g1, beta2, g2, out});
+    launch(queue, blocks_for(count), 0, combine_kernel,
+           CombineArgs{count, beta1, g1, beta2, g2, out});
 }
 
 void add_shares(const Queue& queue, std::size_t rows, const ShareSums& sums) {
-    launch(queue, sums.count, add_shares_kernel, AddSharesArgs{rows, sums});
+    launch(queue, sums.count, rows, add_shares_kernel, AddSharesArgs{rows, sums});
 }
 
 void linear_activation_rows(const Queue& queue, std::size_t rows,
                             const LinearActivationArgs& args) {
-    launch(queue, rows, linear_activation_kernel, args);
+    launch(queue, rows, args.n, linear_activation_kernel, args);
 }
 
 void linear_gradient_rows(const Queue& queue, std::size_t rows, std::size_t n, const float* x,
                           float* g, float* theta_share) {
-    launch(queue, rows, linear_gradient_kernel, LinearGradientArgs{n, x, g, theta_share});
+    launch(queue, rows, n, linear_gradient_kernel, LinearGradientArgs{n, x, g, theta_share});
 }
 
 }  // namespace pibinn::cuda
