@@ -121,6 +121,7 @@ TEST(Backend, ALargeDenseNetworkTrainsInHalvesAsTheProcessorDoes) {
                 spec.layers = 3;
                 spec.weights = kind;
                 spec.update = update;
+                if (spec.tied() && !update.step) continue;
                 Recipe recipe = short_recipe(spec);
                 recipe.batch = 20;
                 recipe.validation = 0;
