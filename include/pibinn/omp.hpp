@@ -29,6 +29,16 @@ struct OmpChoice {
     double nmse_db = 0;  ///< mean of ||xhat - x||^2 / ||x||^2 over the signals that are not zero
 };
 
+/// The best rule of each kind.
+struct OmpChoices {
+    OmpChoice by_noise;
+    OmpChoice by_sparsity;
+
+    const OmpChoice& best() const {
+        return by_sparsity.nmse_db < by_noise.nmse_db ? by_sparsity : by_noise;
+    }
+};
+
 /// Orthogonal matching pursuit: takes the column most correlated with what is left to explain, fits
 /// all chosen columns by least squares, and again. It stops as its options say, at as many columns
 /// as rows, or when the best column depends on the chosen ones.
@@ -47,11 +57,11 @@ public:
     /// Safe to call from several threads. The same bytes for any number of threads.
     Solution solve(ConstBatchView y, const OmpOptions& options, ThreadPool& pool) const;
 
-    /// The stopping rule of least nmse on training pairs. Candidates are the noise level in
-    /// absolute terms, times a few factors around 1, and every sparsity up to twice the largest
-    /// support; without noise (`noise_std` 0), the tolerance takes the place of the noise level.
-    /// One pursuit per signal tries them all.
-    OmpChoice best_stop(const DataSet& pairs, double noise_std, ThreadPool& pool) const;
+    /// The stopping rules of least nmse on training pairs. Candidates are the noise level, in
+    /// absolute terms and as a share of each signal's measurements, times a few factors around 1,
+    /// and every sparsity up to twice the largest support. Without noise the tolerance takes the
+    /// place of the noise level. One pursuit per signal tries them all.
+    OmpChoices best_stops(const DataSet& pairs, const NoiseLevel& noise, ThreadPool& pool) const;
 
     /// Least squares on the support of each row of `x`, whole groups of it: what an oracle that
     /// knows the support would answer, and a bound for those that have to find it.

@@ -40,9 +40,16 @@ class Operator;
 class ThreadPool;
 struct DataSet;
 
-/// The deviation of the noise in training pairs, the root mean square of y - A x, wherever it came
-/// from; 0 where it is no more than rounding.
-double noise_deviation(const Operator& op, const DataSet& pairs, ThreadPool& pool);
+/// How strong the noise of measurements is, in both ways in which it may be the same for all
+/// signals; 0 where it is not known or no more than rounding.
+struct NoiseLevel {
+    double deviation = 0;  ///< of a single measurement, the same for faint and strong signals
+    double share = 0;      ///< of the norm of each signal's measurements: a ratio in dB
+};
+
+/// The noise y - A x of training pairs, wherever it came from: its root mean square, and that of
+/// its norms over the norms of y.
+NoiseLevel noise_level(const Operator& op, const DataSet& pairs, ThreadPool& pool);
 
 struct Solution {
     Batch x;  ///< N x n

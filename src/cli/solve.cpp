@@ -164,7 +164,11 @@ Solution solve_by_omp(const SolveOptions& options, const SolveTask& task, Thread
     omp.sparsity = options.sparsity.value_or(omp.sparsity);
     omp.noise_std = options.noise();
     if (!options.train_signals.empty())
-        omp = solver.best_stop(training_pairs(options, task, pool), options.noise(), pool).options;
+        omp = solver
+                  .best_stops(training_pairs(options, task, pool), {.deviation = options.noise()},
+                              pool)
+                  .best()
+                  .options;
     omp.tolerance = options.tolerance.value_or(omp.tolerance);
     return solver.solve(task.y, omp, pool);
 }

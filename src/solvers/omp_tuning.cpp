@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <vector>
 
 #include "pibinn/omp.hpp"
 #include "solvers/checks.hpp"
@@ -18,21 +19,32 @@ constexpr std::array kNoiseFactors{1.0, 0.7, 0.8, 0.9, 1.1, 1.2, 1.35, 1.5};
 
 /// The squared error of every signal by every candidate rule, summed over its blocks.
 struct OmpSolver::Paths {
-    Matrix<double> by_noise;     ///< one column per factor
-    Matrix<double> by_sparsity;  ///< column k: at k groups per block
+    std::vector<OmpOptions> rules;  ///< by noise
+    Matrix<double> by_noise;        ///< one column per rule
+    Matrix<double> by_sparsity;     ///< column k: at k groups per block
 
-    Paths(std::size_t rows, std::size_t most)
-        : by_noise(rows, kNoiseFactors.size()), by_sparsity(rows, most + 1) {}
+    Paths(const NoiseLevel& noise, std::size_t rows, std::size_t most)
+        : rules(rules_of(noise)), by_noise(rows, rules.size()), by_sparsity(rows, most + 1) {}
+
+    static std::vector<OmpOptions> rules_of(const NoiseLevel& noise) {
+        std::vector<OmpOptions> rules;
+        for (const double factor : kNoiseFactors) {
+            if (noise.deviation > 0) rules.push_back({.noise_std = factor * noise.deviation});
+            if (noise.share > 0) rules.push_back({.tolerance = factor * noise.share});
+        }
+        if (rules.empty()) rules.emplace_back();
+        return rules;
+    }
 
     /// Follows a pursuit as far as any rule does, and adds the error where each of them stops.
-    void follow(Pursuit& p, std::span<const float> truth, double noise_std, std::size_t i) {
+    void follow(Pursuit& p, std::span<const float> truth, std::size_t i) {
         const std::size_t most = by_sparsity.cols() - 1;
         const double rounding = p.goal(OmpOptions{}.tolerance, 0);
-        std::array<double, kNoiseFactors.size()> goals{};
-        for (std::size_t f = 0; f < goals.size(); ++f)
-            goals[f] = p.goal(OmpOptions{}.tolerance, kNoiseFactors[f] * noise_std);
+        std::vector<double> goals;
+        for (const OmpOptions& rule : rules)
+            goals.push_back(p.goal(rule.tolerance, rule.noise_std));
         const double lowest = *std::min_element(goals.begin(), goals.end());
-        std::array<bool, kNoiseFactors.size()> stopped{};
+        std::vector<bool> stopped(goals.size());
         double error = squared_norm(p, truth);
         for (bool going = true; going;) {
             for (std::size_t f = 0; f < goals.size(); ++f)
@@ -67,7 +79,8 @@ struct OmpSolver::Paths {
     }
 };
 
-OmpChoice OmpSolver::best_stop(const DataSet& pairs, double noise_std, ThreadPool& pool) const {
+OmpChoices OmpSolver::best_stops(const DataSet& pairs, const NoiseLevel& noise,
+                                 ThreadPool& pool) const {
     require_pairs(structure_, pairs.x, pairs.y);
     // Non-zero groups of the fullest block of any signal.
     std::size_t support = 1;
@@ -88,21 +101,21 @@ OmpChoice OmpSolver::best_stop(const DataSet& pairs, double noise_std, ThreadPoo
     }
     most = std::min(most, 2 * support);
 
-    Paths paths(pairs.x.rows(), most);
+    Paths paths(noise, pairs.x.rows(), most);
     for_each_block(pairs.y, pool, [&](Pursuit& p, std::size_t i, std::size_t first) {
-        paths.follow(p, pairs.x.row(i).subspan(first), noise_std, i);
+        paths.follow(p, pairs.x.row(i).subspan(first), i);
     });
     const auto mean_db = [&](const Matrix<double>& errors, std::size_t candidate) {
         return mean_nmse_db(pairs.x, [&](std::size_t i) { return errors(i, candidate); });
     };
-    OmpChoice best{{}, std::numeric_limits<double>::infinity()};
-    const std::size_t factors = noise_std > 0 ? kNoiseFactors.size() : 1;
-    for (std::size_t f = 0; f < factors; ++f)
-        if (const double db = mean_db(paths.by_noise, f); db < best.nmse_db)
-            best = {{.noise_std = kNoiseFactors[f] * noise_std}, db};
+    const OmpChoice none{{}, std::numeric_limits<double>::infinity()};
+    OmpChoices best{none, none};
+    for (std::size_t f = 0; f < paths.rules.size(); ++f)
+        if (const double db = mean_db(paths.by_noise, f); db < best.by_noise.nmse_db)
+            best.by_noise = {paths.rules[f], db};
     for (std::size_t k = 1; k <= most; ++k)
-        if (const double db = mean_db(paths.by_sparsity, k); db < best.nmse_db)
-            best = {{.sparsity = k}, db};
+        if (const double db = mean_db(paths.by_sparsity, k); db < best.by_sparsity.nmse_db)
+            best.by_sparsity = {{.sparsity = k}, db};
     return best;
 }
 

@@ -106,17 +106,25 @@ double mean_nmse_db(ConstBatchView x, ConstBatchView estimate) {
     });
 }
 
-double noise_deviation(const Operator& op, const DataSet& pairs, ThreadPool& pool) {
+NoiseLevel noise_level(const Operator& op, const DataSet& pairs, ThreadPool& pool) {
     require_pairs(op.structure(), pairs.x, pairs.y);
     const Batch exact = op.apply(pairs.x, pool);
-    double noise = 0, energy = 0;
-    for (std::size_t i = 0; i < exact.size(); ++i) {
-        const double y = pairs.y.data()[i];
-        noise += (y - exact.data()[i]) * (y - exact.data()[i]);
-        energy += y * y;
+    double noise = 0, energy = 0, shares = 0, signals = 0;
+    for (std::size_t i = 0; i < exact.rows(); ++i) {
+        double own_noise = 0, own_energy = 0;
+        for (std::size_t j = 0; j < exact.cols(); ++j) {
+            const double y = pairs.y(i, j);
+            own_noise += (y - exact(i, j)) * (y - exact(i, j));
+            own_energy += y * y;
+        }
+        noise += own_noise;
+        energy += own_energy;
+        if (own_energy == 0) continue;
+        shares += own_noise / own_energy;
+        ++signals;
     }
-    if (noise <= kRoundingOfNoiseless * kRoundingOfNoiseless * energy) return 0;
-    return std::sqrt(noise / static_cast<double>(exact.size()));
+    if (noise <= kRoundingOfNoiseless * kRoundingOfNoiseless * energy) return {};
+    return {std::sqrt(noise / static_cast<double>(exact.size())), std::sqrt(shares / signals)};
 }
 
 }  // namespace pibinn

@@ -75,7 +75,7 @@ std::string told(const OmpOptions& options) {
     if (options.sparsity > 0) return fmt::format("stops at {} columns", options.sparsity);
     if (options.noise_std > 0)
         return fmt::format("stops at a residual of {:.3g} per measurement", options.noise_std);
-    return fmt::format("stops at a residual of {:g} of y", options.tolerance);
+    return fmt::format("stops at a residual of {:.3g} of y", options.tolerance);
 }
 
 std::string told(const AmpOptions& options) {
@@ -106,7 +106,7 @@ Comparison::Comparison(const Problem& problem, ThreadPool& pool)
                           affordable(kTuningWork, links_of(problem.op), kLeastTuning, kMostTuning));
     // With noise, explaining the measurements further than the noise goes is fitting noise. How
     // far it goes shows in the training pairs, wherever it came from.
-    noise_std_ = noise_deviation(problem_.op, tuning_, pool_);
+    noise_ = noise_level(problem_.op, tuning_, pool_);
     solver_signals_ = judging_signals(problem_.op, problem_.test.x.rows());
 }
 
@@ -161,11 +161,11 @@ void Comparison::add_lasso(LassoMethod method, std::size_t iterations) {
     options.squared_norm = problem_.op.squared_norm();
     const LambdaChoice relative = best_lambda(problem_.op, tuning_, kLambdas, options, pool_);
     options.lambda = relative.lambda;
-    if (noise_std_ > 0) {
+    if (noise_.deviation > 0) {
         // Noise is as strong in faint signals as in strong ones: one lambda for all may be better.
         std::vector<double> lambdas;
         for (const double factor : kNoiseLambdas)
-            lambdas.push_back(factor * noise_std_ * column_norm(problem_.op));
+            lambdas.push_back(factor * noise_.deviation * column_norm(problem_.op));
         LassoOptions absolute = options;
         absolute.unit = LambdaUnit::absolute;
         const LambdaChoice choice = best_lambda(problem_.op, tuning_, lambdas, absolute, pool_);
@@ -188,11 +188,17 @@ void Comparison::add_omp() {
     // Tuning follows a pursuit to about twice as many columns.
     const DataSet tuning = first_pairs(
         tuning_, affordable(kPursuitWork / 2, 4 * cost, kLeastTuning, tuning_.x.rows()));
-    const OmpOptions options = solver.best_stop(tuning, noise_std_, pool_).options;
+    const OmpChoices choices = solver.best_stops(tuning, noise_, pool_);
     const std::size_t signals = affordable(kPursuitWork, cost, kLeastJudging, solver_signals_);
-    add("OMP", reference_bits() + 32, signals, [&](ConstBatchView y, ThreadPool& pool) {
-        return solver.solve(y, options, pool).x;
-    }).settings = told(options);
+    const auto add_rule = [&](const char* method, const OmpOptions& options) {
+        add(method, reference_bits() + 32, signals, [&](ConstBatchView y, ThreadPool& pool) {
+            return solver.solve(y, options, pool).x;
+        }).settings = told(options);
+    };
+    add_rule("OMP", choices.best().options);
+    // Who knows the noise need not know how many entries there are, and the other way round.
+    if (noise_.deviation > 0 && choices.best().options.sparsity > 0)
+        add_rule("OMP, stopped by the noise", choices.by_noise.options);
 }
 
 void Comparison::add_amp(AmpShrink shrink, std::size_t iterations) {
@@ -203,7 +209,7 @@ void Comparison::add_amp(AmpShrink shrink, std::size_t iterations) {
     const bool soft = shrink == AmpShrink::soft;
     if (!soft) {
         options.prior = BernoulliGaussian::of(tuning_.x, problem_.op.structure(), grouping_);
-        options.noise_std = noise_std_;
+        options.noise_std = noise_.deviation;
     }
     options = best_amp(solver, tuning_, options, pool_).options;
     // Soft thresholds store alpha; the law of the signals is density, variance and noise.

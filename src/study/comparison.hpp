@@ -79,7 +79,7 @@ private:
     const Problem& problem_;
     Grouping grouping_;
     DataSet tuning_;
-    double noise_std_;            ///< seen in the training pairs
+    NoiseLevel noise_;            ///< seen in the training pairs
     std::size_t solver_signals_;  ///< of the test set, that judge solvers
     ThreadPool& pool_;
     std::vector<ComparisonRow> rows_;

@@ -87,7 +87,7 @@ TEST(Groups, OmpStopsAtTheNoiseOfAllRowsAndTheOracleFitsWholeGroups) {
     for (const ComplexCase& c : complex_cases(20, 40)) {
         const DataSet set = c.pairs(60, 3, 0.02, 6);
         const OmpSolver solver(c.op, pool, c.grouping);
-        const OmpChoice choice = solver.best_stop(set, 0.02, pool);
+        const OmpChoice choice = solver.best_stops(set, {.deviation = 0.02}, pool).best();
         EXPECT_LT(choice.nmse_db, -20) << c.name;
         EXPECT_NEAR(choice.nmse_db, nmse_db(set.x, solver.solve(set.y, choice.options, pool).x),
                     1e-4);

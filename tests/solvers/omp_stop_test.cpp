@@ -25,6 +25,22 @@ DataSet faint_and_strong(const Operator& op, std::size_t count, double noise_std
     return pairs;
 }
 
+/// The same with noise `snr_db` below the measurements of each signal.
+DataSet at_a_ratio(const Operator& op, std::size_t count, double snr_db, ThreadPool& pool) {
+    DataSet pairs = faint_and_strong(op, count, 0, pool);
+    Batch noise(count, op.rows());
+    add_noise(noise, 1, 44, Purpose::tests, pool);
+    for (std::size_t i = 0; i < count; ++i) {
+        double energy = 0;
+        for (const float v : pairs.y.row(i)) energy += double{v} * v;
+        const double size =
+            std::sqrt(energy / static_cast<double>(op.rows())) * std::pow(10.0, -snr_db / 20);
+        for (std::size_t j = 0; j < op.rows(); ++j)
+            pairs.y(i, j) += static_cast<float>(size * noise(i, j));
+    }
+    return pairs;
+}
+
 TEST(Omp, StopsAtTheNoiseLevelInAbsoluteTerms) {
     ThreadPool pool(1);
     const double noise_std = 0.05;
@@ -76,7 +92,7 @@ TEST(OmpStop, IsTheBestOfTheRulesThatItTries) {
           random_mask(25, 40, 36)}) {
         const OmpSolver solver(op, pool);
         const DataSet pairs = faint_and_strong(op, 60, 0.05, pool);
-        const OmpChoice best = solver.best_stop(pairs, 0.05, pool);
+        const OmpChoice best = solver.best_stops(pairs, {.deviation = 0.05}, pool).best();
         EXPECT_NEAR(nmse_db(pairs.x, solver.solve(pairs.y, best.options, pool).x), best.nmse_db,
                     1e-4);
         for (const double factor : {0.7, 1.0, 1.5})
@@ -93,7 +109,7 @@ TEST(OmpStop, DoesNotFitFaintSignalsToTheirNoise) {
     const Operator op = gaussian(Structure::dense(30, 60), 37);
     const OmpSolver solver(op, pool);
     const DataSet pairs = faint_and_strong(op, 200, 0.05, pool);
-    const OmpChoice best = solver.best_stop(pairs, noise_deviation(op, pairs, pool), pool);
+    const OmpChoice best = solver.best_stops(pairs, noise_level(op, pairs, pool), pool).best();
     // One share of each signal's energy, the same for all, takes far too many columns of the faint.
     const Batch relative = solver.solve(pairs.y, {.tolerance = 0.1}, pool).x;
     EXPECT_LT(best.nmse_db, 0.5);
@@ -105,9 +121,10 @@ TEST(OmpStop, WithoutNoiseLeavesRecoveryExact) {
     SyntheticSpec spec;
     spec.train = spec.test = 300;
     const Problem problem = make_synthetic(spec, 38, pool);
-    EXPECT_EQ(noise_deviation(problem.op, problem.train, pool), 0);
+    EXPECT_EQ(noise_level(problem.op, problem.train, pool).deviation, 0);
+    EXPECT_EQ(noise_level(problem.op, problem.train, pool).share, 0);
     const OmpSolver solver(problem.op, pool);
-    const OmpChoice best = solver.best_stop(problem.train, 0, pool);
+    const OmpChoice best = solver.best_stops(problem.train, {}, pool).best();
     EXPECT_LT(nmse_db(problem.test.x, solver.solve(problem.test.y, best.options, pool).x), -130);
 }
 
@@ -115,16 +132,39 @@ TEST(OmpStop, RefusesPairsWithoutSignals) {
     ThreadPool pool(1);
     const Operator op = gaussian(Structure::dense(4, 6), 39);
     const OmpSolver solver(op, pool);
-    EXPECT_THROW(solver.best_stop({Batch(2, 6), normal_batch(2, 4, 40)}, 0.1, pool), Error);
-    EXPECT_THROW(solver.best_stop({Batch(2, 6), Batch(1, 4)}, 0.1, pool), Error);
+    EXPECT_THROW(solver.best_stops({Batch(2, 6), normal_batch(2, 4, 40)}, {.deviation = 0.1}, pool),
+                 Error);
+    EXPECT_THROW(solver.best_stops({Batch(2, 6), Batch(1, 4)}, {.deviation = 0.1}, pool), Error);
 }
 
-TEST(NoiseDeviation, IsThatOfTheMeasurements) {
+TEST(NoiseLevel, IsThatOfTheMeasurements) {
     ThreadPool pool(1);
     const Operator op = gaussian(Structure::dense(30, 60), 41);
     for (const double noise_std : {1e-3, 0.05, 2.0})
-        EXPECT_NEAR(noise_deviation(op, faint_and_strong(op, 100, noise_std, pool), pool),
+        EXPECT_NEAR(noise_level(op, faint_and_strong(op, 100, noise_std, pool), pool).deviation,
                     noise_std, 0.03 * noise_std);
+}
+
+TEST(NoiseLevel, HasAShareThatIsTheSameForFaintAndStrongSignals) {
+    ThreadPool pool(1);
+    const Operator op = gaussian(Structure::dense(30, 60), 42);
+    const DataSet pairs = at_a_ratio(op, 100, 20, pool);
+    // y is the sum of a part of energy 1 and noise of energy 0.01.
+    EXPECT_NEAR(noise_level(op, pairs, pool).share, std::sqrt(0.01 / 1.01), 0.005);
+}
+
+TEST(OmpStop, KnowsNoiseThatFollowsEachSignal) {
+    ThreadPool pool(2);
+    const Operator op = gaussian(Structure::dense(30, 60), 43);
+    const OmpSolver solver(op, pool);
+    const DataSet pairs = at_a_ratio(op, 300, 20, pool);
+    const NoiseLevel noise = noise_level(op, pairs, pool);
+    const OmpChoice absolute =
+        solver.best_stops(pairs, {.deviation = noise.deviation}, pool).by_noise;
+    const OmpChoice both = solver.best_stops(pairs, noise, pool).by_noise;
+    EXPECT_LT(both.nmse_db, absolute.nmse_db - 3);
+    EXPECT_NEAR(nmse_db(pairs.x, solver.solve(pairs.y, both.options, pool).x), both.nmse_db, 1e-4);
+    EXPECT_GT(both.options.tolerance, 0.5 * noise.share);
 }
 
 TEST(Oracle, IsLeastSquaresOnTheTrueSupport) {
