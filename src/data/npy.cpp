@@ -64,7 +64,9 @@ void decode(const NpyFormat& format, const char* data, std::size_t first_row, Ma
         for (std::size_t j = 0; j < format.cols; ++j)
             for (std::size_t part = 0; part < parts; ++part) {
                 const char* const from = data + place(i, j, part) * sizeof(Stored);
-                const auto value = widen(load<Stored>(from, format.big_endian));
+                // Integers of 64 bits go through double too, so that both precisions agree.
+                const auto value =
+                    static_cast<double>(widen(load<Stored>(from, format.big_endian)));
                 into(i, j * parts + part) = static_cast<T>(value);
                 if (!std::isfinite(static_cast<float>(value))) fail(value, i, j, part);
             }
