@@ -9,6 +9,21 @@ namespace {
 /// Whether the module is compiled for a device is what this one tells.
 __global__ void probe_kernel() {}
 
+/// "13.0" of 13000.
+std::string version_words(int version) {
+    return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+/// Why the driver lists no devices.
+std::string driver_problem(cudaError_t status) {
+    int driver = 0;
+    if (status != cudaErrorInsufficientDriver || cudaDriverGetVersion(&driver) != cudaSuccess)
+        return cudaGetErrorString(status);
+    if (driver == 0) return "no driver is installed";
+    return "the driver knows CUDA " + version_words(driver) + ", and this build needs " +
+           version_words(CUDART_VERSION);
+}
+
 }  // namespace
 
 extern "C" {
@@ -20,8 +35,7 @@ const char* pibinn_cuda_problem() {
     static const std::string text = [] {
         int count = 0;
         const cudaError_t status = cudaGetDeviceCount(&count);
-        if (status != cudaSuccess)
-            return std::string("no CUDA device: ") + cudaGetErrorString(status);
+        if (status != cudaSuccess) return "no CUDA device: " + driver_problem(status);
         if (count == 0) return std::string("no CUDA device: the driver lists none");
         cudaFuncAttributes attributes;
         if (cudaFuncGetAttributes(&attributes, probe_kernel) == cudaSuccess) return std::string();
