@@ -1,6 +1,7 @@
 #include "report/training_plots.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -114,18 +115,59 @@ Figure curve_figure(const TrainingReport& report, const std::string& heading,
     return figure;
 }
 
-/// The figure of one trained number per layer; nothing when the network has none.
+/// The figure of trained numbers, one per layer or one per piece of every layer; nothing when the
+/// network has none.
 void add_layer_numbers(std::vector<Figure>& figures, const TrainingReport& report,
                        std::vector<float> SeedReport::*numbers, const std::string& heading,
-                       const std::string& letter, const std::string& caption) {
-    const auto get = [&](const SeedReport& seed) {
-        return Curve((seed.*numbers).begin(), (seed.*numbers).end());
-    };
-    const std::vector<Curve> curves = curves_of(report, get);
-    if (curves.empty()) return;
+                       const std::string& letter, const std::string& caption,
+                       std::size_t per_layer = 1) {
     Figure figure{heading, plot_by("layer", letter), caption};
-    add_curves(figure.plot, letter, curves, Series::Style::line_points);
+    for (std::size_t j = 0; j < per_layer; ++j) {
+        const auto get = [&](const SeedReport& seed) {
+            Curve curve;
+            for (std::size_t at = j; at < (seed.*numbers).size(); at += per_layer)
+                curve.push_back((seed.*numbers)[at]);
+            return curve;
+        };
+        add_curves(figure.plot, per_layer > 1 ? fmt::format("piece {}", j + 1) : letter,
+                   curves_of(report, get), Series::Style::line_points);
+    }
+    if (figure.plot.series.empty()) return;
     drop_lone_legend(figure.plot);
+    figures.push_back(std::move(figure));
+}
+
+/// What a learned shrink of layer k, counted from 0, makes of an entry of size `from`.
+double shrunk(const SeedReport& seed, std::size_t pieces, std::size_t k, double from) {
+    double to = 0;
+    for (std::size_t at = k * pieces; at < (k + 1) * pieces; ++at)
+        to += seed.gain[at] * std::max(0.0, from - seed.theta[at]);
+    return to;
+}
+
+/// The learned shrinks of the first layer, one in the middle and the last, of the first seed.
+void add_shrinks(std::vector<Figure>& figures, const TrainingReport& report) {
+    constexpr std::size_t points = 200;
+    constexpr double beyond = 1.3;  // times the largest threshold
+    const std::size_t pieces = report.spec.pieces, layers = report.spec.layers;
+    if (report.seeds.empty() || report.spec.activation != Activation::piecewise) return;
+    const SeedReport& seed = report.seeds.front();
+    if (seed.gain.size() != pieces * layers || seed.theta.size() != seed.gain.size()) return;
+    const double end = beyond * *std::max_element(seed.theta.begin(), seed.theta.end());
+    Figure figure{"Learned shrink", plot_by("size of an entry", "what it becomes"),
+                  report.spec.update.residual_threshold
+                      ? "Both in mean absolute residuals of the signal at hand. First seed."
+                      : "First seed."};
+    figure.plot.x.whole = false;
+    std::size_t color = 0;
+    for (const std::size_t k : std::set<std::size_t>{1, (layers + 1) / 2, layers}) {
+        Series series{fmt::format("layer {}", k), {}, {}, Series::Style::line, color++, false};
+        for (std::size_t i = 0; i <= points; ++i) {
+            series.x.push_back(end * static_cast<double>(i) / points);
+            series.y.push_back(shrunk(seed, pieces, k - 1, series.x.back()));
+        }
+        figure.plot.series.push_back(std::move(series));
+    }
     figures.push_back(std::move(figure));
 }
 
@@ -197,7 +239,9 @@ std::vector<Figure> layer_figures(const TrainingReport& report) {
     add_layer_numbers(figures, report, &SeedReport::theta, "Thresholds", "threshold θ",
                       report.spec.update.residual_threshold
                           ? "Each multiplies the mean absolute residual of the signal at hand."
-                          : "The same for every signal.");
+                          : "The same for every signal.",
+                      std::max<std::size_t>(1, report.spec.thresholds_per_layer()));
+    add_shrinks(figures, report);
     add_layer_numbers(figures, report, &SeedReport::beta, "Momentum", "momentum β",
                       "How far a layer goes on in the direction of the last step.");
     add_layer_numbers(figures, report, &SeedReport::omega, "Onsager term", "factor ω",

@@ -139,6 +139,7 @@ SeedReport SeedReport::of(std::uint64_t seed, const TrainResult& result) {
             result.seconds,
             model.scale(),
             model.theta,
+            model.gain,
             model.beta,
             model.omega};
 }

@@ -23,7 +23,7 @@ struct SeedReport {
     std::vector<EpochRecord> history;
     std::vector<std::pair<std::string, double>> seconds;  ///< per stage
     double scale = 0;
-    std::vector<float> theta, beta, omega;
+    std::vector<float> theta, gain, beta, omega;  ///< model.hpp
 
     static SeedReport of(std::uint64_t seed, const TrainResult& result);
 };

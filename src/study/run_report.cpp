@@ -138,6 +138,7 @@ std::string run_report(const TrainingRun& run, const std::vector<SeedRun>& seeds
     report.repeat = model.op.structure().repeat();
     report.spec = model.spec;
     report.recipe = run.train.recipe;
+    if (report.recipe.batch == 0) report.recipe.batch = usual_batch(*first.problem, report.recipe);
     report.links = model.links();
     report.bits = count_bits(model);
     report.device = run.device;

@@ -117,6 +117,7 @@ def test_the_report_needs_nothing_from_outside(tiny):
     assert "svg" in links.tags
     assert f"{tiny[1]['test_nmse_db']:.2f}".lstrip("-") in page
     assert "--set problem.m=12" in page and "--out RUN" in page
+    assert "batches of " in page and "batches of 0" not in page
 
 
 def test_people_get_a_table_and_quiet_gets_nothing(tmp_path):

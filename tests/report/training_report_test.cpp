@@ -176,6 +176,35 @@ TEST(TrainingPlots, ShowTheNumbersALayerHas) {
     EXPECT_EQ(layer_figures(sample({seed})).size(), 3u);
 }
 
+TEST(TrainingReport, DrawsACurvePerPieceOfALearnedShrink) {
+    SeedReport seed = seed_report(1, -20);
+    TrainingReport report = sample({seed});
+    report.spec.activation = Activation::piecewise;
+    report.spec.pieces = 2;
+    report.seeds.front().theta = {1, 2, 3, 4, 5, 6};
+    report.seeds.front().gain = {0.5F, 0.5F, 1, 0, 1, 0.25F};
+    const std::vector<Figure> figures = layer_figures(report);
+    ASSERT_EQ(figures.size(), 3u);
+    EXPECT_EQ(figures[1].heading, "Thresholds");
+    const std::vector<Series>& thresholds = figures[1].plot.series;
+    ASSERT_EQ(thresholds.size(), 2u);
+    EXPECT_EQ(thresholds[0].label, "piece 1");
+    EXPECT_EQ(thresholds[0].y, (std::vector<double>{1, 3, 5}));
+    EXPECT_EQ(thresholds[1].y, (std::vector<double>{2, 4, 6}));
+
+    EXPECT_EQ(figures[2].heading, "Learned shrink");
+    const std::vector<Series>& shrinks = figures[2].plot.series;
+    ASSERT_EQ(shrinks.size(), 3u);
+    EXPECT_EQ(shrinks[2].label, "layer 3");
+    for (std::size_t i = 0; i < shrinks[0].x.size(); ++i) {
+        const double size = shrinks[0].x[i];
+        EXPECT_NEAR(shrinks[0].y[i], 0.5 * std::max(0.0, size - 1) + 0.5 * std::max(0.0, size - 2),
+                    1e-12);
+        EXPECT_NEAR(shrinks[2].y[i], std::max(0.0, size - 5) + 0.25 * std::max(0.0, size - 6),
+                    1e-12);
+    }
+}
+
 TEST(TrainingPlots, ShowTheBeginningOfLongSignals) {
     TrainingReport report = sample({});
     report.signals = {{"long", std::vector<float>(5000, 1.0F), std::vector<float>(5000, 1.0F)}};
