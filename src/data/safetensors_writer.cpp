@@ -87,7 +87,8 @@ void write_safetensors(const std::filesystem::path& path, std::span<const Tensor
     const Layout layout = lay_out(tensors, metadata);
     AtomicFile file(path);
     file.write(layout.start);
-    for (const Tensor* tensor : layout.order) file.write(tensor->bytes.data(), tensor->bytes.size());
+    for (const Tensor* tensor : layout.order)
+        file.write(tensor->bytes.data(), tensor->bytes.size());
     file.commit();
 }
 

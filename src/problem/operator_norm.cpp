@@ -13,8 +13,8 @@ namespace pibinn {
 namespace {
 
 // Power iteration takes thousands of products where singular values lie close together, as those of
-// large random matrices do: 5000 x 10000 took more than a minute. Lanczos takes about a hundred, and
-// has to keep all directions that it went.
+// large random matrices do: 5000 x 10000 took more than a minute. Lanczos takes about a hundred,
+// and has to keep all directions that it went.
 constexpr std::size_t kFewLinks = std::size_t{1} << 20;
 constexpr std::size_t kMostColumns = std::size_t{1} << 16;  // of directions that are kept
 constexpr std::size_t kMostPowers = 10000;
