@@ -66,8 +66,7 @@ Metrics score(const Model& model, const DataSet& set, ThreadPool& pool,
 /// Writes what a stopped training needs to go on, or the history alone.
 void keep(const TrainJob& job, const Trainer& trainer, const std::string& identity, bool state) {
     if (job.folder.empty() || !job.ranks->first()) return;
-    if (state)
-        save_checkpoint(job.folder / "checkpoint.safetensors", trainer.snapshot(), identity);
+    if (state) save_checkpoint(job.folder / "checkpoint.safetensors", trainer.snapshot(), identity);
     write_file(job.folder / "history.csv", history_csv(job.recipe, trainer.history()));
 }
 
@@ -247,7 +246,7 @@ TrainResult train(const TrainJob& asked, ThreadPool& pool, const ProgressSink& p
     Model model = trainer.model();
     if (result.finished) {
         choose_cut(trained.train, model, pool);
-        if (job.recipe.choose_polish && job.spec.entrywise())
+        if (job.recipe.choose_polish && job.spec.has_support())
             choose_polish(trained.train, model, pool);
     }
     result.model = in_users_units(std::move(model), problem.op, units);
