@@ -164,6 +164,8 @@ void make_models(const std::filesystem::path& f) {
                                complex_operator(true), Groups::complex));
     save("complex-rows", complex_model(network(WeightKind::one_bit_channel),
                                        complex_operator(true, 2), Groups::rows));
+    shrink.weights = WeightKind::one_bit;
+    save("complex-polish", complex_model(shrink, complex_operator(false), Groups::complex));
     NetworkSpec near = network(WeightKind::ternary);
     near.neighbours = 1;
     save("neighbours", complex_model(near, complex_operator(false), Groups::complex));

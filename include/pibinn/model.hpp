@@ -30,7 +30,7 @@ struct Model {
     std::vector<float> omega;  ///< one per layer; empty without Onsager term
     std::vector<float> local;  ///< of neighbours and `wiener`: some per layer
     std::vector<float> prior;  ///< of `wiener`: the logarithm of each site's variance
-    std::vector<float> cut;    ///< of `polish`: S holds |x_i| > cut max|x|; otherwise empty
+    std::vector<float> cut;    ///< of `polish`: S holds |x_i| > cut max|x|, of groups; or empty
     /// How the signals it recovers become pixels or volts; plain where signals are coefficients.
     SignalDomain domain;
     /// What else the file tells: recipe, seed, scores, hash of the data.

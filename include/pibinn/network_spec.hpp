@@ -59,7 +59,7 @@ struct NetworkSpec {
     double delta = 1.0;
     std::size_t pieces = 4;  ///< of activation `piecewise`
     /// Conjugate-gradient steps for ||y - A_S x_S||^2 on the support S of x_K, after the last
-    /// layer.
+    /// layer. With groups S is a set of groups, taken whole.
     std::size_t polish = 0;
     Groups groups = Groups::none;
     /// Rings of neighbours whose energy counts for that of a site, with learned factors. In one
@@ -76,6 +76,8 @@ struct NetworkSpec {
     bool has_prior() const;                    ///< a variance per site
     /// Whether entries are shrunk one by one, whatever stands beside them.
     bool entrywise() const;
+    /// Whether layers leave entries at zero: `wiener` keeps them all.
+    bool has_support() const;
     bool tied() const { return weights == WeightKind::tied; }
     bool operator==(const NetworkSpec&) const = default;
 };

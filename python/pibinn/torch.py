@@ -210,7 +210,8 @@ class UnrolledNet(nn.Module):  # type: ignore[misc]
             out.append(x)
         if spec["polish"] > 0:
             with torch.no_grad():
-                change = _polish(spec["polish"], self._cut, a, y, out[-1]) - out[-1]
+                polished = _polish(spec["polish"], self._cut, a, y, out[-1], self.sites.halves)
+                change = polished - out[-1]
             out[-1] = out[-1] + change
         return out
 
@@ -228,13 +229,18 @@ class UnrolledNet(nn.Module):  # type: ignore[misc]
         return self.sites.shrink(z, tau, theta, gain, of_layer("local"), prior)
 
 
-def _polish(steps: int, cut: float, a: Tensor, y: Tensor, x: Tensor) -> Tensor:
+def _polish(steps: int, cut: float, a: Tensor, y: Tensor, x: Tensor, halves: int) -> Tensor:
     """Conjugate gradients for ||y - A_S x_S||^2 on the support S of every row.
+
+    The rows of a group, which are the second dimension, and both halves of a row share S: it holds
+    the sites whose magnitude is beyond ``cut`` times the largest.
 
     In float64 whatever the module has: they square the conditioning of A_S, so that in float32 the
     module and the library, which add up in different orders, would part by twice as much.
     """
-    support = x.abs() > cut * x.abs().amax(dim=2, keepdim=True)
+    parts = x.double().reshape(x.shape[0], x.shape[1], halves, -1)
+    sites = torch.linalg.vector_norm(parts, dim=(1, 2), keepdim=True)
+    support = (sites > cut * sites.amax(dim=3, keepdim=True)).expand(parts.shape).reshape(x.shape)
     size = support.sum(dim=2, keepdim=True)
     usable = (size > 0) & (size <= a.shape[0])
     a, y, mask = a.double(), y.double(), support.double()

@@ -73,7 +73,6 @@ def test_every_parameter_takes_effect(data):
     ran = {}
     for name, value in changes.items():
         extra = {"activation": "soft"} if name in ("update", "recipe") else {}
-        extra |= {"polish": 0} if name in ("neighbours",) else {}
         net = clone(usual).set_params(**{name: value, **extra})
         ran[name] = net.fit(data.measurements, data.signals).model_._core.to_bytes() != base
     assert ran == dict.fromkeys(changes, True)

@@ -42,7 +42,8 @@ def radio(kind, **keywords):
     sizes = {"beamspace": {"antennas": 32, "measurements": 16},
              "access": {"antennas": 2, "users": 48, "pilots": 16}, "fourier": {"m": 16, "n": 32}}
     data = getattr(pibinn.datasets, kind)(train=100, test=20, **sizes[kind])
-    net = pibinn.UnrolledRecovery(n_layers=4, max_epochs=1, **keywords).fit_dataset(data)
+    net = pibinn.UnrolledRecovery(n_layers=4, max_epochs=1, **{"polish": 0, **keywords})
+    net.fit_dataset(data)
     return net.model_, data.test_measurements, data.test_signals
 
 
@@ -193,6 +194,26 @@ def test_polish_is_that_of_the_library(data, steps):
     assert np.abs(single - numbers(out)).max() < 1e-6 * np.abs(expected).max()
     out.sum().backward()
     assert float(module.theta.grad.abs().sum()) > 0
+
+
+@pytest.mark.parametrize("steps", [3, 30])
+@pytest.mark.parametrize("kind, keywords", [
+    ("fourier", {}), ("fourier", {"weights": "one-bit"}), ("fourier", {"weights": "float"}),
+    ("beamspace", {"neighbours": True}), ("access", {}), ("access", {"groups": "none"})])
+def test_polish_of_groups_is_that_of_the_library(kind, keywords, steps):
+    model, y, _ = radio(kind, activation="piecewise", polish=steps, **keywords)
+    parameters = dict(model.parameters, cut=np.array([0.3], np.float32))
+    model = pibinn.Model(model._core.with_numbers(
+        parameters, [model._core.layer_links(k) for k in range(1, 5)]
+        if model.spec["weights"] != "tied" else []))
+    expected = model.recover(y)
+    found = numbers(UnrolledNet(model, torch.float64)(tensor(y)))
+    assert np.array_equal(found != 0, expected != 0)
+    error = np.abs(found - expected).max(axis=1) / np.abs(expected).max(axis=1)
+    n = expected.shape[1] // model._core.domain["vectors"]  # the vectors of a row share a support
+    well = conditioning(model.operator.to_dense()[:, :n], expected[:, :n]) < 4
+    assert well.mean() > 0.5
+    assert error[well].max() < 2e-6
 
 
 @pytest.mark.parametrize("weights", ["tied", "one-bit", "ternary", "one-bit-channel"])

@@ -5,6 +5,8 @@
 
 #include <Eigen/Dense>
 
+#include "pibinn/error.hpp"
+
 namespace pibinn {
 
 namespace {
@@ -21,8 +23,36 @@ float polish_unit(std::span<const float> values) {
     return std::ldexp(1.0F, std::clamp(std::ilogb(most), -most_exponent, most_exponent));
 }
 
-Polish::Polish(const Block& block, std::span<const float> operator_values)
-    : block_(block), values_(operator_values) {}
+Polish::Polish(const Block& block, std::span<const float> operator_values, Grouping grouping)
+    : block_(block), values_(operator_values), grouping_(grouping) {}
+
+void Polish::find_support(float cut, BatchView x) {
+    support_.clear();
+    float most = 0;
+    for (std::size_t e = 0; e < x.rows; ++e)
+        for (const float v : x.row(e)) {
+            if (!std::isfinite(v)) return;
+            most = std::max(most, std::abs(v));
+        }
+    const std::size_t count = block_.cols / grouping_.halves;
+    sizes_.assign(count, 0.0F);
+    if (grouping_.trivial()) {
+        for (std::size_t j = 0; j < count; ++j) sizes_[j] = std::abs(x.row(0)[j]);
+    } else {
+        // In a unit of their own: squares might overflow, or vanish.
+        const float per_x = 1 / polish_unit({&most, 1});
+        for (std::size_t e = 0; e < x.rows; ++e)
+            for (std::size_t j = 0; j < block_.cols; ++j) {
+                const float v = per_x * x.row(e)[j];
+                sizes_[j % count] += v * v;
+            }
+        for (float& size : sizes_) size = std::sqrt(size);
+        most = *std::max_element(sizes_.begin(), sizes_.end());
+    }
+    for (std::size_t half = 0; half < grouping_.halves; ++half)
+        for (std::size_t j = 0; j < count; ++j)
+            if (sizes_[j] > cut * most) support_.push_back(half * count + j);
+}
 
 void Polish::gather_columns() {
     const std::size_t m = block_.rows;
@@ -33,20 +63,25 @@ void Polish::gather_columns() {
         for (std::size_t l = begin; l < end; ++l)
             columns_[e * m + (block_.full() ? l - begin : block_.row_indices[l])] = values_[l];
     }
+    const Eigen::Map<const Eigen::MatrixXf> a(columns_.data(), static_cast<Eigen::Index>(m),
+                                              static_cast<Eigen::Index>(support_.size()));
+    per_a_ = 1 / polish_unit(columns_);
+    rounded_ = kRounded * (per_a_ * a).squaredNorm();
 }
 
 void Polish::run(std::size_t steps, float cut, std::span<const float> y, std::span<float> x) {
-    float most = 0;
-    for (const float v : x) {
-        if (!std::isfinite(v)) return;
-        most = std::max(most, std::abs(v));
-    }
-    support_.clear();
-    for (std::size_t j = 0; j < x.size(); ++j)
-        if (std::abs(x[j]) > cut * most) support_.push_back(j);
+    run(steps, cut, ConstBatchView(y.data(), 1, y.size()), BatchView(x.data(), 1, x.size()));
+}
+
+void Polish::run(std::size_t steps, float cut, ConstBatchView y, BatchView x) {
+    ensure(x.rows == grouping_.rows && y.rows == x.rows, "polish of rows that are no group");
+    find_support(cut, x);
     if (steps == 0 || support_.empty() || support_.size() > block_.rows) return;
     gather_columns();
+    for (std::size_t e = 0; e < x.rows; ++e) solve(steps, y.row(e), x.row(e));
+}
 
+void Polish::solve(std::size_t steps, std::span<const float> y, std::span<float> x) {
     const auto m = static_cast<Eigen::Index>(block_.rows);
     const auto count = static_cast<Eigen::Index>(support_.size());
     const auto room = [](std::vector<float>& values, Eigen::Index size) {
@@ -56,32 +91,30 @@ void Polish::run(std::size_t steps, float cut, std::span<const float> y, std::sp
     const Eigen::Map<const Eigen::MatrixXf> a(columns_.data(), m, count);
     Vector r = room(r_, m), q = room(q_, m), p = room(p_, count), s = room(s_, count);
     const float y_unit = polish_unit(y);
-    const float per_a = 1 / polish_unit(columns_);
     Eigen::VectorXf found(count);  // in the units of a and y
     for (Eigen::Index e = 0; e < count; ++e)
-        found[e] = x[support_[static_cast<std::size_t>(e)]] / y_unit / per_a;
+        found[e] = x[support_[static_cast<std::size_t>(e)]] / y_unit / per_a_;
 
-    r = Eigen::Map<const Eigen::VectorXf>(y.data(), m) / y_unit - a * (per_a * found);
-    s = a.transpose() * (per_a * r);
+    r = Eigen::Map<const Eigen::VectorXf>(y.data(), m) / y_unit - a * (per_a_ * found);
+    s = a.transpose() * (per_a_ * r);
     p = s;
     float gamma = s.squaredNorm();
     const float enough = kPolished * gamma;
-    const float rounded = kRounded * (per_a * a).squaredNorm();
-    for (std::size_t step = 0; step < steps && gamma > enough && gamma > rounded * r.squaredNorm();
+    for (std::size_t step = 0; step < steps && gamma > enough && gamma > rounded_ * r.squaredNorm();
          ++step) {
-        q = a * (per_a * p);
+        q = a * (per_a_ * p);
         const float alpha = gamma / q.squaredNorm();
         if (!std::isfinite(alpha)) break;  // columns that cancel
         found += alpha * p;
         r -= alpha * q;
-        s = a.transpose() * (per_a * r);
+        s = a.transpose() * (per_a_ * r);
         const float next = s.squaredNorm();
         p = s + (next / gamma) * p;
         gamma = next;
     }
     std::fill(x.begin(), x.end(), 0.0F);
     for (Eigen::Index e = 0; e < count; ++e)
-        x[support_[static_cast<std::size_t>(e)]] = found[e] * y_unit * per_a;
+        x[support_[static_cast<std::size_t>(e)]] = found[e] * y_unit * per_a_;
 }
 
 }  // namespace pibinn

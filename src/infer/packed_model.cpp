@@ -166,15 +166,13 @@ void PackedModel::State::recover_rows(const std::vector<PackedBlock>& blocks, Co
 
 /// The last layer is told as polished, too.
 void PackedModel::State::polish_rows(const RecoverArgs& args) const {
-    const PackedBlock& block = args.block;
-    for (std::size_t i = 0; i < args.rows; ++i) {
-        float* const x = args.x + i * args.x_stride;
-        choice.set.polish(block, args.y + i * args.y_stride, x, args.workspace + polish_at);
-        if (args.every_layer != nullptr)
-            std::copy_n(x, block.n,
-                        args.every_layer + (block.layers.size() - 1) * args.layer_stride +
-                            i * args.x_stride);
-    }
+    RecoverArgs own = args;
+    own.workspace += polish_at;
+    choice.set.polish(own);
+    if (args.every_layer == nullptr) return;
+    float* const last = args.every_layer + (args.block.layers.size() - 1) * args.layer_stride;
+    for (std::size_t i = 0; i < args.rows; ++i)
+        std::copy_n(args.x + i * args.x_stride, args.block.n, last + i * args.x_stride);
 }
 
 void PackedModel::recover_coefficients(std::span<const float> y, std::span<float> x,

@@ -54,6 +54,8 @@ bool NetworkSpec::entrywise() const {
     return groups == Groups::none && neighbours == 0 && !rules_of(activation).by_sites;
 }
 
+bool NetworkSpec::has_support() const { return !rules_of(activation).by_sites; }
+
 bool NetworkSpec::has_gains() const {
     return rules_of(activation).thresholds == ActivationRules::Thresholds::pieces;
 }
@@ -92,9 +94,11 @@ void NetworkSpec::validate() const {
     if (neighbours > kMostRings)
         fail_usage(fmt::format("{} rings of neighbours", neighbours),
                    fmt::format("set NetworkSpec::neighbours to at most {}", kMostRings));
-    if (!entrywise() && polish > 0)
-        fail_usage("polish looks for entries one by one, groups and neighbours do not",
-                   "set NetworkSpec::polish = 0 with groups, neighbours or activation 'wiener'");
+    if (polish > 0 && !has_support())
+        fail_usage(fmt::format("activation '{}' keeps every entry, which leaves no support to "
+                               "polish",
+                               to_string(activation)),
+                   "set NetworkSpec::polish = 0 with activation 'wiener'");
     if (!entrywise() && activation == Activation::relu)
         fail_usage("relu has no magnitude that groups or neighbours could share",
                    "use activation 'soft', 'hard' or 'piecewise' with groups");

@@ -29,9 +29,12 @@ LayerSettings UnrolledNet::settings() const {
 }
 
 void UnrolledNet::polish_rows(const Block& block, float cut, ConstBatchView y, BatchView x) const {
-    Polish polish(
-        block, std::span<const float>(operator_values_).subspan(block.first_link, block.links()));
-    for (std::size_t i = 0; i < x.rows; ++i) polish.run(spec_.polish, cut, y.row(i), x.row(i));
+    Polish polish(block,
+                  std::span<const float>(operator_values_).subspan(block.first_link, block.links()),
+                  sites_.grouping);
+    const std::size_t together = sites_.grouping.rows;
+    for (std::size_t i = 0; i < x.rows; i += together)
+        polish.run(spec_.polish, cut, y.row_range(i, i + together), x.row_range(i, i + together));
 }
 
 void UnrolledNet::forward_rows(std::size_t slot, const DeviceParameters& effective,

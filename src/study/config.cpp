@@ -320,8 +320,9 @@ std::vector<ConfigKey> ModelReader::keys() {
          "true, or a number of rings; of \"wiener\" true by default",
          [&](const Value& v) { read_neighbours(v); }},
         {"polish", "", "6",
-         "conjugate-gradient steps on the support of the last layer, after it; 0 for none; by "
-         "default 6 for learned shrinks where training signals gain 1 dB by them",
+         "conjugate-gradient steps on the support of the last layer, after it, whole groups where "
+         "there are groups; 0 for none; by default 6 for learned shrinks where training signals "
+         "gain 1 dB by them; \"wiener\" has no support",
          [&](const Value& v) {
              spec.polish = v.whole(0, 1000);
              config.own_polish = true;

@@ -158,7 +158,7 @@ Recipe default_recipe(const NetworkSpec& spec) {
     if (recipe.start == Start::amp) recipe.loss = LossKind::log;
     // Networks that the theory covers stay what a certificate speaks of.
     recipe.choose_polish = spec.polish == 0 && spec.architecture == Architecture::unrolled &&
-                           spec.entrywise() &&
+                           spec.has_support() &&
                            rules_of(spec.activation).bound == ContractionBound::none;
     if (spec.tied()) {
         recipe.stages = {tune_stage()};

@@ -246,7 +246,7 @@ TrainResult train(const TrainJob& asked, ThreadPool& pool, const ProgressSink& p
     Model model = trainer.model();
     if (result.finished) {
         choose_cut(trained.train, model, pool);
-        if (job.recipe.choose_polish && job.spec.entrywise())
+        if (job.recipe.choose_polish && job.spec.has_support())
             choose_polish(trained.train, model, pool);
     }
     result.model = in_users_units(std::move(model), problem.op, units);

@@ -13,14 +13,18 @@ namespace {
 
 bool has_complex_signals(fixture_kind kind) {
     return kind == FIXTURE_COMPLEX || kind == FIXTURE_COMPLEX_FLOAT ||
-           kind == FIXTURE_COMPLEX_VECTORS;
+           kind == FIXTURE_COMPLEX_VECTORS || kind == FIXTURE_COMPLEX_POLISHED;
+}
+
+std::size_t vectors_of(fixture_kind kind) {
+    return kind == FIXTURE_COMPLEX_VECTORS || kind == FIXTURE_COMPLEX_POLISHED ? 2 : 1;
 }
 
 pibinn::Operator some_operator(fixture_kind kind) {
     if (!has_complex_signals(kind))
         return pibinn::Operator::random(pibinn::Structure::dense(kMeasurements, kEntries),
                                         pibinn::OperatorEnsemble::gaussian, 1);
-    const std::size_t vectors = kind == FIXTURE_COMPLEX_VECTORS ? 2 : 1;
+    const std::size_t vectors = vectors_of(kind);
     pibinn::Matrix<std::complex<float>> a(kMeasurements / 2 / vectors, kEntries / 2 / vectors);
     pibinn::Stream stream(3, pibinn::Purpose::tests);
     for (auto& v : a.values())
@@ -33,8 +37,13 @@ pibinn::Model some_model(fixture_kind kind) {
     spec.layers = 3;
     if (kind == FIXTURE_FLOAT || kind == FIXTURE_COMPLEX_FLOAT)
         spec.weights = pibinn::WeightKind::real;
+    if (kind == FIXTURE_COMPLEX_POLISHED) {
+        spec.groups = pibinn::Groups::rows;
+        spec.polish = 2;
+    }
     const pibinn::Operator op = some_operator(kind);
     pibinn::Model model = pibinn::untrained_model(spec, op, 0.01);
+    if (spec.polish > 0) model.cut = {0.7F};
     if (kind == FIXTURE_BASIS) {
         model.domain.basis = pibinn::Basis::named(pibinn::BasisKind::dct, kEntries);
         model.domain.normalize = pibinn::Normalize::zscore;
@@ -43,7 +52,7 @@ pibinn::Model some_model(fixture_kind kind) {
     }
     model.domain.complex = has_complex_signals(kind);
     model.domain.complex_measurements = kind == FIXTURE_COMPLEX_MEASUREMENTS;
-    if (kind == FIXTURE_COMPLEX_VECTORS) model.domain.vectors = 2;
+    model.domain.vectors = vectors_of(kind);
     return model;
 }
 

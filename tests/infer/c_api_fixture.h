@@ -18,6 +18,7 @@ typedef enum fixture_kind {
     FIXTURE_COMPLEX,
     FIXTURE_COMPLEX_FLOAT,
     FIXTURE_COMPLEX_VECTORS,      // two vectors per row
+    FIXTURE_COMPLEX_POLISHED,     // the same, with groups of rows and polish
     FIXTURE_COMPLEX_MEASUREMENTS  // of real signals
 } fixture_kind;
 

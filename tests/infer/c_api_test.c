@@ -178,6 +178,7 @@ int main(int count, char** words) {
     recovers_what_the_library_does(FIXTURE_COMPLEX, path);
     recovers_what_the_library_does(FIXTURE_COMPLEX_FLOAT, path);
     recovers_what_the_library_does(FIXTURE_COMPLEX_VECTORS, path);
+    recovers_what_the_library_does(FIXTURE_COMPLEX_POLISHED, path);
     recovers_what_the_library_does(FIXTURE_COMPLEX_MEASUREMENTS, path);
     names_the_callers_place(path);
     serves_many_threads_and_tells_each_its_own_errors(path);

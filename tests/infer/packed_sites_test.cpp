@@ -3,8 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "infer/packed_cases.hpp"
-#include "model/model_parameters.hpp"
+#include "infer/site_cases.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/packed_model.hpp"
 #include "pibinn/recoverer.hpp"
@@ -14,73 +13,6 @@ namespace pibinn {
 namespace {
 
 using namespace testing;
-
-struct SiteCase {
-    std::string name;
-    Operator op;
-    NetworkSpec spec;
-};
-
-Operator qpsk(std::size_t m, std::size_t n, std::size_t repeat) {
-    Stream stream(9, Purpose::tests);
-    Matrix<float> re(m, n), im(m, n);
-    const auto size = static_cast<float>(1 / std::sqrt(2 * static_cast<double>(m)));
-    for (Matrix<float>* part : {&re, &im})
-        for (float& v : part->values()) v = stream.bernoulli(0.5) ? size : -size;
-    return Operator::from_complex(re, im, repeat);
-}
-
-std::vector<SiteCase> site_cases() {
-    std::vector<SiteCase> cases;
-    const auto signs = [](const Structure& s) {
-        return Operator::random(s, OperatorEnsemble::rademacher, 4);
-    };
-    for (const auto activation :
-         {Activation::soft, Activation::hard, Activation::piecewise, Activation::wiener}) {
-        const auto add = [&](Operator op, Groups groups, std::size_t neighbours,
-                             std::size_t grid = 0, Update update = Update::accelerated(),
-                             WeightKind weights = WeightKind::tied) {
-            NetworkSpec spec = spec_of(weights, update, activation);
-            spec.layers = 4;
-            spec.groups = groups;
-            spec.neighbours = neighbours;
-            spec.grid = grid;
-            cases.push_back({fmt::format("{} {} near {} grid {} {}x{} {} {}", to_string(activation),
-                                         to_string(groups), neighbours, grid, op.rows(), op.cols(),
-                                         to_string(weights), to_string(update)),
-                             std::move(op), spec});
-        };
-        add(signs(Structure::repeated(13, 21, 2)), Groups::complex, 0);
-        add(signs(Structure::repeated(96, 256, 2)), Groups::complex, 1);
-        add(signs(Structure::repeated(40, 70, 4)), Groups::complex, 3);
-        add(signs(Structure::repeated(29, 33, 3)), Groups::rows, 2);
-        // More rows than the kernel interleaves: one, two or none are left for the last turn.
-        add(signs(Structure::repeated(29, 33, 4)), Groups::rows, 1);
-        add(qpsk(17, 30, 5), Groups::rows, 0);
-        add(signs(Structure::repeated(13, 21, 16)), Groups::rows, 0);
-        add(qpsk(8, 20, 6), Groups::rows, 1, 0, Update::plain());
-        add(qpsk(13, 21, 1), Groups::complex, 1);
-        add(qpsk(32, 64, 1), Groups::complex, 0);
-        add(qpsk(17, 30, 2), Groups::rows, 0);
-        add(signs(Structure::dense(40, 64)), Groups::none, 2, 8);
-        add(signs(Structure::dense(40, 64)), Groups::none, 5, 8, Update::plain());
-        add(signs(Structure::dense(3, 7)), Groups::none, 1);
-        for (const auto weights :
-             {WeightKind::one_bit, WeightKind::one_bit_channel, WeightKind::ternary})
-            add(Operator::random(Structure::repeated(31, 65, 2), OperatorEnsemble::gaussian, 5),
-                Groups::complex, 1, 0, Update::accelerated(), weights);
-    }
-    return cases;
-}
-
-Model model_of_case(const SiteCase& c) {
-    const auto backend = make_cpu_backend();
-    const auto network = make_network(c.spec, c.op, *backend);
-    ParameterStore p = some_parameters(*network, c.op, *backend, 3);
-    // Steps that shrink the error, so that roundings do not grow.
-    for (float& v : p.omega()) v *= 0.3F;
-    return model_of(c.spec, c.op, p);
-}
 
 TEST(PackedSites, RecoverWhatFloat64Does) {
     ThreadPool pool(2);

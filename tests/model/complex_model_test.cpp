@@ -1,3 +1,4 @@
+#include <cmath>
 #include <complex>
 #include <filesystem>
 #include <functional>
@@ -305,6 +306,39 @@ TEST_F(ComplexModel, WhoseGroupsOrNeighboursDoNotFitIsRefused) {
     // A transform gives no pairs unless its rows do.
     refused(odd,
             [](SafeTensors& f) { f.metadata["pibinn.operator"] = R"({"formula":"hadamard"})"; });
+}
+
+TEST_F(ComplexModel, WithPolishedGroupsRoundTripsAndRefusesWhatIsNoCut) {
+    NetworkSpec spec;
+    spec.neighbours = 1;
+    spec.polish = 3;
+    for (const Groups groups : {Groups::complex, Groups::rows}) {
+        spec.groups = groups;
+        Model model = untrained_model(spec, complex_operator(3, 5, false, 2), 0.1);
+        model.cut = {0.25F};
+        model.save(path_);
+        const Model back = Model::load(path_);
+        EXPECT_EQ(back.spec, spec);
+        EXPECT_EQ(back.cut, model.cut);
+        const std::string bytes = read_file(path_);
+        EXPECT_EQ(parse_safetensors(bytes, "file").metadata.at("pibinn.format"), "3");
+        for (const float bad : {-0.25F, NAN, INFINITY, -INFINITY}) {
+            const Error e = refused(model, [&](SafeTensors& f) {
+                for (Tensor& t : f.tensors)
+                    if (t.name == "cut") t.bytes = std::as_bytes(std::span(&bad, 1));
+            });
+            EXPECT_TRUE(contains(e.message(), "tensor 'cut'")) << e.what();
+        }
+        refused(model, [](SafeTensors& f) {
+            std::erase_if(f.tensors, [](const Tensor& t) { return t.name == "cut"; });
+        });
+        const Error e = refused(model, [](SafeTensors& f) {
+            std::string& text = f.metadata["pibinn.network"];
+            const std::string soft = R"("activation":"soft")";
+            text.replace(text.find(soft), soft.size(), R"("activation":"wiener")");
+        });
+        EXPECT_TRUE(contains(e.message(), "keeps every entry")) << e.what();
+    }
 }
 
 TEST_F(ComplexModel, OfRealSignalsMayHaveComplexMeasurements) {

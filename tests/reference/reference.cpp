@@ -219,15 +219,17 @@ std::vector<Matrix<double>> reference_layers(const NetworkSpec& spec, const Oper
                     }
                     solve_sites(spec, a, w, named, sites, blocks, part.col, y.row(row), row, out);
                 }
-        return out;
+    } else {
+        for (std::size_t row = 0; row < y.rows(); ++row)
+            for (std::size_t u = 0; u < s.repeat(); ++u)
+                for (Block block : s.parts()) {
+                    block.row += u * s.rows() / s.repeat();
+                    block.col += u * s.cols() / s.repeat();
+                    solve_block(spec, a, w, named, block, y.row(row), row, out);
+                }
     }
-    for (std::size_t row = 0; row < y.rows(); ++row)
-        for (std::size_t u = 0; u < s.repeat(); ++u)
-            for (Block block : s.parts()) {
-                block.row += u * s.rows() / s.repeat();
-                block.col += u * s.cols() / s.repeat();
-                solve_block(spec, a, w, named, block, y.row(row), row, out);
-            }
+    for (std::size_t row = 0; spec.polish > 0 && row < y.rows(); ++row)
+        reference_polish(spec, op, named.whole("cut")[0], y.row(row), out.back().row(row));
     return out;
 }
 

@@ -16,4 +16,9 @@ std::vector<Matrix<double>> reference_layers(const NetworkSpec& spec, const Oper
                                              std::span<const double> parameters,
                                              const Matrix<double>& y);
 
+/// Polish of one signal: x becomes what conjugate gradients make of it on its support, in complex
+/// numbers where groups are. The last of the layers above has it.
+void reference_polish(const NetworkSpec& spec, const Operator& op, double cut,
+                      std::span<const double> y, std::span<double> x);
+
 }  // namespace pibinn

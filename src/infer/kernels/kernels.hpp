@@ -38,9 +38,9 @@ struct RecoverArgs {
 };
 
 using RecoverKernel = void (*)(const RecoverArgs&);
-/// Polishes what the layers found: measurements and entries of the block in one row, and
-/// polish_workspace_floats() of working memory, aligned to 64 bytes.
-using PolishKernel = void (*)(const PackedBlock&, const float* y, float* x, float* workspace);
+/// Polishes what the layers found in whole groups of rows. Working memory is
+/// polish_workspace_floats(); `every_layer` is not looked at.
+using PolishKernel = void (*)(const RecoverArgs&);
 
 /// The kernels of one instruction set. All of them give a row the same bits.
 struct KernelSet {

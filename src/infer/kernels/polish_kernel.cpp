@@ -28,7 +28,7 @@ struct PolishSpace {
 
     std::size_t rows;                  ///< stored, up to whole cache lines
     float *r, *q;                      ///< rows
-    float* x;                          ///< columns of the block
+    float* x;                          ///< columns of the block, or magnitudes of its sites
     float *found, *direction, *slope;  ///< entries of the support
     std::uint32_t* support;            ///< columns, with a vector of room behind them
     float* columns;                    ///< [entry][rows]
@@ -180,9 +180,18 @@ HWY_INLINE void MultiplyColumns(const PolishSpace& space, std::size_t count, flo
     }
 }
 
-/// The support: entries beyond a share of the largest. None where x holds what is no number.
-HWY_INLINE std::size_t FindSupport(const PackedBlock& block, const float* x,
-                                   const PolishSpace& space) {
+/// The rows of a group at which polish is.
+struct Rows {
+    const RecoverArgs& args;
+    std::size_t first;
+
+    const float* Y(std::size_t e) const { return args.y + (first + e) * args.y_stride; }
+    float* X(std::size_t e) const { return args.x + (first + e) * args.x_stride; }
+};
+
+/// The largest magnitude of one row, which stands in space.x then, with zeros behind it. Infinity
+/// where it holds what is no number.
+HWY_INLINE float Largest(const PackedBlock& block, const float* x, const PolishSpace& space) {
     const D d;
     const std::size_t n = PolishSpace::lines(block.n);
     std::fill_n(space.x, n, 0.0F);
@@ -194,25 +203,67 @@ HWY_INLINE std::size_t FindSupport(const PackedBlock& block, const float* x,
         all_finite = hn::And(all_finite, hn::Lt(size, hn::Inf(d)));
         most = hn::Max(most, size);
     }
-    if (!hn::AllTrue(d, all_finite)) return 0;
-    const V beyond = hn::Mul(hn::Set(d, block.cut), hn::MaxOfLanes(d, most));
-    SupportWriter<D> support(space.support);
-    for (std::size_t j = 0; j < n; j += kLanes)
-        support.Add(j, hn::Gt(hn::Abs(hn::Load(d, space.x + j)), beyond));
-    return support.Finish();
+    if (!hn::AllTrue(d, all_finite)) return std::numeric_limits<float>::infinity();
+    return hn::GetLane(hn::MaxOfLanes(d, most));
 }
 
-/// Conjugate gradients for ||y - A_S x_S||^2, as algebra/polish.cpp has them, in the units of the
-/// first column and of y: powers of two, by which only short vectors are multiplied.
-void Run(const PackedBlock& block, const float* y, float* x, float* workspace) {
-    const PolishSpace space(block, workspace);
-    const std::size_t count = FindSupport(block, x, space);
-    if (count == 0 || count > block.m) return;
-    for (std::size_t e = 0; e < count; ++e) {
-        ReadColumn(block, space.support[e], space.rows, space.columns + e * space.rows);
+HWY_INLINE void AddSquares(const float* HWY_RESTRICT x, std::size_t count, float factor,
+                           float* HWY_RESTRICT to) {
+    for (std::size_t i = 0; i < count; ++i) to[i] += factor * x[i] * (factor * x[i]);
+}
+
+/// The magnitudes of sites, of which each row has several entries or each of several rows one, to
+/// space.x, in a unit of their own. Returns the largest of them, infinity where some are no
+/// numbers.
+HWY_INLINE float SiteSizes(const PackedBlock& block, const Rows& rows, const PolishSpace& space) {
+    const D d;
+    const Grouping& grouping = block.sites.grouping;
+    float most = 0;
+    for (std::size_t e = 0; e < grouping.rows; ++e)
+        most = std::max(most, Largest(block, rows.X(e), space));
+    if (!(most <= std::numeric_limits<float>::max())) return most;
+    const float per_x = 1 / polish_unit({&most, 1});
+    const std::size_t count = block.site_count(), padded = PolishSpace::lines(count);
+    std::fill_n(space.x, padded, 0.0F);
+    for (std::size_t e = 0; e < grouping.rows; ++e)
+        for (std::size_t half = 0; half < grouping.halves; ++half)
+            AddSquares(rows.X(e) + half * count, count, per_x, space.x);
+    V largest = hn::Zero(d);
+    for (std::size_t i = 0; i < padded; i += kLanes) {
+        const V size = hn::Sqrt(hn::Load(d, space.x + i));
+        hn::Store(size, d, space.x + i);
+        largest = hn::Max(largest, size);
     }
+    return hn::GetLane(hn::MaxOfLanes(d, largest));
+}
+
+/// The columns of the support: of sites beyond a share of the largest. None where x holds what is
+/// no number.
+HWY_INLINE std::size_t FindSupport(const PackedBlock& block, const Rows& rows,
+                                   const PolishSpace& space) {
+    const D d;
+    const float most = block.sites.grouping.trivial() ? Largest(block, rows.X(0), space)
+                                                      : SiteSizes(block, rows, space);
+    if (!(most <= std::numeric_limits<float>::max())) return 0;
+    const V beyond = hn::Set(d, block.cut * most);
+    const std::size_t sites = block.site_count();
+    SupportWriter<D> support(space.support);
+    for (std::size_t i = 0; i < PolishSpace::lines(sites); i += kLanes)
+        support.Add(i, hn::Gt(hn::Abs(hn::Load(d, space.x + i)), beyond));
+    const std::size_t found = support.Finish();
+    for (std::size_t half = 1; half < block.sites.grouping.halves; ++half)
+        for (std::size_t e = 0; e < found; ++e)
+            space.support[half * found + e] =
+                space.support[e] + static_cast<std::uint32_t>(half * sites);
+    return found * block.sites.grouping.halves;
+}
+
+/// Conjugate gradients for ||y - A_S x_S||^2 of one row, as algebra/polish.cpp has them, in the
+/// units of the first column and of y: powers of two, by which only short vectors are multiplied.
+/// `rounded` is kRounded ||per_a A_S||^2.
+HWY_INLINE void Solve(const PackedBlock& block, const PolishSpace& space, std::size_t count,
+                      float per_a, float rounded, const float* y, float* x) {
     const float y_unit = polish_unit({y, block.m});
-    const float per_a = 1 / polish_unit({space.columns, space.rows});
     for (std::size_t e = 0; e < count; ++e) space.found[e] = x[space.support[e]] / y_unit / per_a;
     const std::size_t padded = PolishSpace::lines(count);
     std::fill(space.slope + count, space.slope + padded, 0.0F);
@@ -223,7 +274,6 @@ void Run(const PackedBlock& block, const float* y, float* x, float* workspace) {
     std::copy_n(space.slope, count, space.direction);
     float gamma = SquaredNorm(space.slope, padded);
     const float enough = kPolished * gamma;
-    const float rounded = kRounded * SquaredColumns(space, count, per_a);
     for (std::size_t step = 0; step < block.polish && gamma > enough &&
                                gamma > rounded * SquaredNorm(space.r, space.rows);
          ++step) {
@@ -242,6 +292,21 @@ void Run(const PackedBlock& block, const float* y, float* x, float* workspace) {
     }
     std::fill_n(x, block.n, 0.0F);
     for (std::size_t e = 0; e < count; ++e) x[space.support[e]] = space.found[e] * y_unit * per_a;
+}
+
+void Run(const RecoverArgs& args) {
+    const PackedBlock& block = args.block;
+    const PolishSpace space(block, args.workspace);
+    for (Rows rows{args, 0}; rows.first < args.rows; rows.first += block.sites.grouping.rows) {
+        const std::size_t count = FindSupport(block, rows, space);
+        if (count == 0 || count > block.m) continue;
+        for (std::size_t e = 0; e < count; ++e)
+            ReadColumn(block, space.support[e], space.rows, space.columns + e * space.rows);
+        const float per_a = 1 / polish_unit({space.columns, space.rows});
+        const float rounded = kRounded * SquaredColumns(space, count, per_a);
+        for (std::size_t e = 0; e < block.sites.grouping.rows; ++e)
+            Solve(block, space, count, per_a, rounded, rows.Y(e), rows.X(e));
+    }
 }
 
 }  // namespace polish
