@@ -1,10 +1,13 @@
 #include <cmath>
+#include <map>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "infer/kernel_choice.hpp"
 #include "infer/packed_cases.hpp"
 #include "model/model_parameters.hpp"
+#include "model/network_sites.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/packed_model.hpp"
 #include "pibinn/recoverer.hpp"
@@ -30,6 +33,20 @@ Operator qpsk(std::size_t m, std::size_t n, std::size_t repeat) {
     return Operator::from_complex(re, im, repeat);
 }
 
+/// The same on a pattern, or real signs that act on both parts.
+Operator sparse_signs(const Structure& pattern, bool imaginary) {
+    Stream stream(10, Purpose::tests);
+    const Structure s = Structure::complex_mask(pattern, imaginary);
+    const auto size = static_cast<float>(
+        std::sqrt(static_cast<double>(s.cols()) / static_cast<double>(s.links())));
+    AlignedBuffer<float> values(s.links());
+    for_each_pair(s, [&](std::size_t first, std::size_t second, float sign) {
+        values[first] = stream.bernoulli(0.5) ? size : -size;
+        values[second] = sign * values[first];
+    });
+    return {s, std::move(values)};
+}
+
 std::vector<SiteCase> site_cases() {
     std::vector<SiteCase> cases;
     const auto signs = [](const Structure& s) {
@@ -45,10 +62,11 @@ std::vector<SiteCase> site_cases() {
             spec.groups = groups;
             spec.neighbours = neighbours;
             spec.grid = grid;
-            cases.push_back({fmt::format("{} {} near {} grid {} {}x{} {} {}", to_string(activation),
-                                         to_string(groups), neighbours, grid, op.rows(), op.cols(),
-                                         to_string(weights), to_string(update)),
-                             std::move(op), spec});
+            cases.push_back(
+                {fmt::format("{} {} near {} grid {} {} {}x{} {} {}", to_string(activation),
+                             to_string(groups), neighbours, grid, to_string(op.structure().kind()),
+                             op.rows(), op.cols(), to_string(weights), to_string(update)),
+                 std::move(op), spec});
         };
         add(signs(Structure::repeated(13, 21, 2)), Groups::complex, 0);
         add(signs(Structure::repeated(96, 256, 2)), Groups::complex, 1);
@@ -69,6 +87,30 @@ std::vector<SiteCase> site_cases() {
              {WeightKind::one_bit, WeightKind::one_bit_channel, WeightKind::ternary})
             add(Operator::random(Structure::repeated(31, 65, 2), OperatorEnsemble::gaussian, 5),
                 Groups::complex, 1, 0, Update::accelerated(), weights);
+        add(sparse_signs(some_mask(17, 30), true), Groups::complex, 0);
+        add(sparse_signs(some_mask(40, 33), true), Groups::complex, 2);
+        add(sparse_signs(some_mask(9, 16), true), Groups::complex, 0, 0, Update::plain());
+        add(sparse_signs(some_mask(23, 25), true), Groups::rows, 4, 5);
+        add(sparse_signs(some_mask(11, 17), false), Groups::complex, 1);
+        add(sparse_signs(Structure::mask(3, 1, {0, 3}, {0, 1, 2}), true), Groups::complex, 0);
+        add(sparse_signs(some_mask(1, 2), true), Groups::complex, 0);
+        add(signs(some_mask(40, 64)), Groups::none, 2, 8);
+        add(signs(some_mask(30, 49)), Groups::none, 5, 7, Update::plain());
+        add(signs(some_mask(3, 7)), Groups::none, 3);
+        for (const auto weights :
+             {WeightKind::one_bit, WeightKind::one_bit_channel, WeightKind::ternary}) {
+            add(some_complex_mask(some_mask(31, 24), true), Groups::complex, 1, 0,
+                Update::accelerated(), weights);
+            add(Operator::random(some_mask(31, 65), OperatorEnsemble::gaussian, 5), Groups::none, 2,
+                0, Update::accelerated(), weights);
+        }
+    }
+    // Without neighbours, `wiener` still looks at the prior of each site.
+    for (const Operator& op : {signs(some_mask(11, 17)), qpsk(13, 21, 1)}) {
+        NetworkSpec spec = spec_of(WeightKind::tied, Update::accelerated(), Activation::wiener);
+        spec.layers = 4;
+        spec.groups = op.structure().is_complex() ? Groups::complex : Groups::none;
+        cases.push_back({"wiener alone", op, spec});
     }
     return cases;
 }
@@ -95,10 +137,11 @@ TEST(PackedSites, RecoverWhatFloat64Does) {
         double energy = 0;
         for (const double v : expected.back().values()) energy += v * v;
         EXPECT_GT(energy, 0) << c.name;
+        const bool rows_apart = sites_of(c.spec, c.op.structure()).grouping.rows == 1;
+        std::map<std::string, Batch> of_set;
         for (const std::string& kernel : packed_kernels()) {
-            if (kernel.starts_with("tile/")) continue;
-            const bool forced = kernel.starts_with("vector/");
-            if (!forced && kernel != packed_kernels().front()) continue;
+            const std::string set = kernel.substr(kernel.find('/') + 1);
+            if (!choose_kernel(kernel).takes_groups_of_rows() && !rows_apart) continue;
             const PackedModel packed(model, kernel);
             std::vector<Batch> layers;
             const Batch x = packed.recover_coefficients(y, pool, &layers);
@@ -112,6 +155,7 @@ TEST(PackedSites, RecoverWhatFloat64Does) {
                     << c.name << ", " << kernel << ", layer " << k + 1;
             }
             EXPECT_EQ(x, layers.back());
+            EXPECT_EQ(x, of_set.try_emplace(set, x).first->second) << c.name << ", " << kernel;
         }
     }
 }
@@ -128,20 +172,21 @@ TEST(PackedSites, OneRowOneResult) {
     for (const SiteCase& c : site_cases()) {
         const Model model = model_of_case(c);
         const PackedModel packed(model);
-        const Batch y = some_measurements(model, 33, 8);
+        const Batch y = some_measurements(model, 70, 8);  // more than any tile holds
         const Batch x = packed.recover_coefficients(y, one);
         EXPECT_EQ(x, packed.recover_coefficients(y, three)) << c.name;
         PackedModel::Workspace workspace(packed);
         Batch alone(1, x.cols());
-        for (const std::size_t i : {0, 1, 32}) {
+        for (const std::size_t i : {0, 1, 32, 64, 69}) {
             packed.recover_coefficients(y.row(i), alone.row(0), workspace);
             EXPECT_TRUE(std::ranges::equal(alone.row(0), x.row(i))) << c.name << ", row " << i;
         }
     }
 }
 
-TEST(PackedSites, RefuseKernelsThatShrinkEntriesOneByOne) {
+TEST(PackedSites, OfSeveralRowsRefuseKernelsThatShrinkRowsOneByOne) {
     const Model model = model_of_case(site_cases()[1]);
+    ASSERT_EQ(sites_of(model.spec, model.op.structure()).grouping.rows, 2U);
     for (const std::string& kernel : packed_kernels()) {
         if (!kernel.starts_with("tile/")) continue;
         try {
