@@ -135,12 +135,26 @@ Matrix sparse() {
             &Mat_VarFree};
 }
 
+Matrix sparse_complex() {
+    static std::array<std::size_t, 2> sides{2, 3};
+    static std::array<mat_uint32_t, 3> rows{0, 1, 1};
+    static std::array<mat_uint32_t, 4> starts{0, 1, 2, 3};
+    static std::array<double, 3> real{1, 0, -3}, imaginary{0, 2, 0.5};
+    static mat_complex_split_t both{real.data(), imaginary.data()};
+    static mat_sparse_t entries{3, rows.data(), 3, starts.data(), 4, 3, &both};
+    return {
+        Mat_VarCreate("x", MAT_C_SPARSE, MAT_T_DOUBLE, 2, sides.data(), &entries, MAT_F_COMPLEX),
+        &Mat_VarFree};
+}
+
 void make_mat(const std::filesystem::path& f) {
     const auto plain = MAT_COMPRESSION_NONE, packed = MAT_COMPRESSION_ZLIB;
     write_mat(place(f, "corpus/mat/full"), MAT_FT_MAT5, plain, full());
     write_mat(place(f, "corpus/mat/packed"), MAT_FT_MAT5, packed, full());
     write_mat(place(f, "corpus/mat/sparse"), MAT_FT_MAT5, plain, sparse());
     write_mat(place(f, "corpus/mat/sparse-packed"), MAT_FT_MAT5, packed, sparse());
+    write_mat(place(f, "corpus/mat/sparse-complex"), MAT_FT_MAT5, plain, sparse_complex());
+    write_mat(place(f, "corpus/mat/sparse-complex-packed"), MAT_FT_MAT5, packed, sparse_complex());
     write_mat(place(f, "corpus/mat/complex"), MAT_FT_MAT5, plain, complex_double());
     write_mat(place(f, "corpus/mat/complex-packed"), MAT_FT_MAT5, packed, complex_single());
     write_file(place(f, "findings/mat/large-sparse"),
@@ -148,6 +162,7 @@ void make_mat(const std::filesystem::path& f) {
     write_mat(place(f, "corpus/mat73/full"), MAT_FT_MAT73, plain, full());
     write_mat(place(f, "corpus/mat73/packed"), MAT_FT_MAT73, packed, full());
     write_mat(place(f, "corpus/mat73/sparse"), MAT_FT_MAT73, plain, sparse());
+    write_mat(place(f, "corpus/mat73/sparse-complex"), MAT_FT_MAT73, plain, sparse_complex());
     write_mat(place(f, "corpus/mat73/complex"), MAT_FT_MAT73, plain, complex_double());
     write_mat(place(f, "corpus/mat73/complex-packed"), MAT_FT_MAT73, packed, complex_single());
 }

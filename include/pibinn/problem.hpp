@@ -113,7 +113,8 @@ struct ArrayProblem {
     /// Of the measurements that the operator makes, and of both parts of complex ones.
     double noise_std = 0;
     std::optional<SnrRange> snr_db = {};  ///< of the same, instead of noise_std
-    Basis basis = {};                     ///< in which x is sparse; the operator measures x
+    /// In which x is sparse, made of the entries of one vector; the operator measures x.
+    Basis basis = {};
     std::uint64_t seed = 1;
     std::string x_name = "x", y_name = "y", basis_name = "its matrix";  ///< in errors
 };

@@ -49,6 +49,13 @@ struct SignalDomain {
         return measurement_rows().fits(m) && signal_rows().fits(n);
     }
 
+    /// Whether the basis is of the vectors of such rows.
+    bool fits_basis(std::size_t n) const {
+        const std::size_t runs = complex && !basis.is_complex() ? 2 * vectors : vectors;
+        return basis.is_identity() ||
+               (basis.length() * runs == n && (complex || !basis.is_complex()));
+    }
+
     /// Computes mean and deviation of the training signals. `zscore` of values that are all equal
     /// is an input error that names `where`.
     void fit(ConstBatchView train, std::string_view where);

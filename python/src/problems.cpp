@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -52,7 +53,7 @@ Problem from_arrays(const Operator& op, const AnyRows& signals, const nb::object
     arrays.test = test;
     arrays.noise_std = noise_std;
     arrays.snr_db = range_of(snr_db);
-    arrays.basis = basis_of(basis, arrays.x.entries());
+    arrays.basis = basis_of(basis, arrays.x.entries() / std::max<std::size_t>(vectors, 1));
     arrays.seed = seed;
     arrays.x_name = "signals";
     arrays.y_name = "measurements";

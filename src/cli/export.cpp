@@ -47,16 +47,23 @@ struct Exported {
         matrices.back()(0, 0) = static_cast<float>(value);
         arrays.push_back({name, std::span<const float>(matrices.back().values())});
     }
-    /// What turns coefficients c into signals: x = deviation (basis c) + mean.
-    void add(const SignalDomain& domain, std::size_t n, ThreadPool& pool) {
+    /// What turns the coefficients c of one vector into its signal: x = deviation (basis c) + mean.
+    void add(const SignalDomain& domain, std::size_t numbers, ThreadPool& pool) {
         if (domain.plain()) return;
-        Batch unit(n, n);
+        const bool complex = domain.basis.is_complex();
+        const std::size_t n = domain.signal_rows().entries(numbers) / domain.vectors;
+        Batch unit(n, complex ? 2 * n : n);
         for (std::size_t j = 0; j < n; ++j) unit(j, j) = 1;
-        const Batch vectors = domain.basis.to_signals(unit, pool);
-        Matrix<float>& basis = matrices.emplace_back(n, n);
+        Batch vectors = domain.basis.to_signals(unit, pool);
+        if (complex) vectors = interleave_complex(vectors);
+        const std::size_t parts = complex ? 2 : 1;
+        Matrix<float>& basis = matrices.emplace_back(n, parts * n);
         for (std::size_t i = 0; i < n; ++i)
-            for (std::size_t j = 0; j < n; ++j) basis(i, j) = vectors(j, i);
-        arrays.push_back({"basis", basis.view()});
+            for (std::size_t j = 0; j < n; ++j)
+                for (std::size_t p = 0; p < parts; ++p)
+                    basis(i, parts * j + p) = vectors(j, parts * i + p);
+        NpzArray& array = arrays.emplace_back(NpzArray{"basis", basis.view()});
+        if (complex) array.values = complex_view(basis);
         add("mean", domain.mean);
         add("deviation", domain.deviation);
         if (domain.patch > 0) add("patch", static_cast<double>(domain.patch));

@@ -151,9 +151,6 @@ void require_numbers(const matvar_t& info, const std::filesystem::path& path,
             fail_input(fmt::format("'{}' is not a matrix of numbers", where),
                        "save a numeric matrix, not a struct, a cell array or text");
     }
-    if (info.isComplex && info.class_type == MAT_C_SPARSE)
-        fail_input(fmt::format("'{}' is a sparse matrix of complex numbers", where),
-                   "save it in full: A = full(A)");
     if (info.rank != 2)
         fail_input(fmt::format("'{}' has {} dimensions", where, info.rank),
                    "save a matrix with one signal per row: reshape(x, size(x, 1), [])");
@@ -197,33 +194,37 @@ double number_at(const void* data, matio_types type, std::size_t i, const std::s
     }
 }
 
+/// Whether float32 would round numbers of this type.
+bool beyond_float32(matio_types type) {
+    return type != MAT_T_SINGLE && Mat_SizeOf(type) >= sizeof(float);
+}
+
+/// The real parts of a variable's numbers, or their imaginary parts.
+const void* part_of(const matvar_t& variable, const void* numbers, std::size_t part,
+                    const std::string& where) {
+    if (numbers && variable.isComplex) {
+        const auto& parts = *static_cast<const mat_complex_split_t*>(numbers);
+        numbers = part == 0 ? parts.Re : parts.Im;
+    }
+    if (!numbers) fail_input(fmt::format("'{}' holds no numbers", where), "save it again");
+    return numbers;
+}
+
 std::vector<SparseEntry> sparse_entries(const matvar_t& variable, const std::string& where) {
     const auto& sparse = *static_cast<const mat_sparse_t*>(variable.data);
     const std::size_t cols = variable.dims[1];
     if (sparse.njc != cols + 1 || sparse.nir < sparse.ndata)
         fail_input(fmt::format("'{}' is a damaged sparse matrix", where), "save it again");
     std::vector<SparseEntry> entries;
+    if (sparse.ndata == 0) return entries;
+    const auto number = [&](std::size_t part, std::size_t k) {
+        return number_at(part_of(variable, sparse.data, part, where), variable.data_type, k, where);
+    };
     for (std::size_t j = 0; j < cols; ++j)
         for (std::size_t k = sparse.jc[j]; k < sparse.jc[j + 1] && k < sparse.ndata; ++k)
-            entries.push_back({sparse.ir[k], static_cast<std::uint32_t>(j),
-                               number_at(sparse.data, variable.data_type, k, where)});
+            entries.push_back({sparse.ir[k], static_cast<std::uint32_t>(j), number(0, k),
+                               variable.isComplex ? number(1, k) : 0});
     return entries;
-}
-
-/// Whether float32 would round numbers of this type.
-bool beyond_float32(matio_types type) {
-    return type != MAT_T_SINGLE && Mat_SizeOf(type) >= sizeof(float);
-}
-
-/// The real parts of a variable, or its imaginary parts.
-const void* part_of(const matvar_t& variable, std::size_t part, const std::string& where) {
-    const void* data = variable.data;
-    if (variable.isComplex) {
-        const auto& parts = *static_cast<const mat_complex_split_t*>(variable.data);
-        data = part == 0 ? parts.Re : parts.Im;
-    }
-    if (!data) fail_input(fmt::format("'{}' holds no numbers", where), "save it again");
-    return data;
 }
 
 template <class T>
@@ -235,7 +236,7 @@ Matrix<T> full_matrix(const matvar_t& variable, const std::string& where) {
     Matrix<T> batch(rows, cols * parts);
     // MATLAB stores columns one after the other, and all real parts before the imaginary ones.
     for (std::size_t part = 0; part < parts; ++part) {
-        const void* const data = part_of(variable, part, where);
+        const void* const data = part_of(variable, variable.data, part, where);
         for (std::size_t j = 0; j < cols; ++j)
             for (std::size_t i = 0; i < rows; ++i) {
                 const double value = number_at(data, variable.data_type, j * rows + i, where);
@@ -277,7 +278,9 @@ MatVariable read_mat_variable(const std::string& path, const std::string& name, 
         result.values = full_matrix<double>(*variable, where);
     else
         result.values = full_matrix<float>(*variable, where);
-    if (variable->isComplex) result.values = std::move(result.values).as_complex();
+    if (variable->isComplex) result.numbers = Numbers::complex;
+    if (variable->isComplex && !result.sparse)
+        result.values = std::move(result.values).as_complex();
     return result;
 }
 

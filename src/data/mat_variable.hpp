@@ -17,10 +17,11 @@ struct MatVariable {
     bool sparse = false;
     UserArray values;                  ///< of a full matrix
     std::vector<SparseEntry> entries;  ///< of a sparse one, by columns
+    Numbers numbers = Numbers::real;   ///< what these are
 };
 
 /// One variable of a MATLAB file, version 5 to 7.3; without a name the only one it holds. Numbers,
-/// real or complex, or a sparse matrix of real ones; anything else is an input error.
+/// real or complex, in full or sparse; anything else is an input error.
 ///
 /// The numbers come through matio and, in version 7.3, libhdf5. Neither withstands hostile files:
 /// call this in a child process only (`run_in_child`).

@@ -79,8 +79,8 @@ KernelChoice::Step KernelChoice::step(const PackedBlock& block, std::size_t left
 
 std::size_t KernelChoice::rows_at_a_time(const PackedBlock& block) const {
     if (!block.full() && strategy == KernelStrategy::automatic) return kMaskTile;
-    if (block.by_sites) return rows_together(block);
-    return vector_of(block) == nullptr || tiny(block) ? kTile : kInterleave;
+    if (vector_of(block) == nullptr || tiny(block)) return kTile;
+    return block.by_sites ? rows_together(block) : kInterleave;
 }
 
 std::size_t KernelChoice::workspace_floats(const PackedBlock& block) const {

@@ -29,8 +29,10 @@ struct KernelChoice {
     std::size_t rows_at_a_time(const PackedBlock& block) const;
     std::size_t workspace_floats(const PackedBlock& block) const;
 
-    /// Whether it can solve activations by groups and neighbours, which tiles cannot.
-    bool takes_sites() const { return strategy != KernelStrategy::tile && set.vector != nullptr; }
+    /// Whether it can solve activations that shrink several rows together, which tiles cannot.
+    bool takes_groups_of_rows() const {
+        return strategy != KernelStrategy::tile && set.vector != nullptr;
+    }
 
 private:
     /// Null where tiles solve the block.

@@ -171,7 +171,8 @@ void pack_weights(const Model& model, const Block& from, const SignLayout& layou
     if (sizes.size() == 1) {
         layer.scale *= step * sizes[0] / static_cast<float>(block.planes);
     } else {
-        block.channel_scales.resize(block.layers.size() * block.stride);
+        // A vector may be read from the last columns.
+        block.channel_scales.resize(block.layers.size() * block.stride + kPad);
         for (std::size_t j = 0; j < block.n; ++j)
             block.channel_scales[k * block.stride + j] = layer.scale * step * sizes[j];
     }

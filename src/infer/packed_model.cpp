@@ -77,19 +77,22 @@ std::size_t rows_per_task(std::size_t rows, std::size_t threads, std::size_t at_
     return std::clamp(whole(share + at_a_time - 1), whole(kTile), whole(64 * kTile));
 }
 
-/// Kernels take whole groups of rows, and full blocks.
-bool sites_can_be_packed(const Model& model) {
-    const Structure& s = model.op.structure();
-    const Sites sites = sites_of(model.spec, s);
-    return s.kind() != StructureKind::mask && sites.grouping.rows <= kMostGroupRows &&
-           choose_kernel("auto").takes_sites();
+/// Rows that are shrunk together.
+std::size_t group_rows(const Model& model) {
+    return model.spec.entrywise() ? 1 : sites_of(model.spec, model.op.structure()).grouping.rows;
 }
 
-KernelChoice choose_kernel_for(const NetworkSpec& spec, std::string_view name) {
+/// Kernels take whole groups of rows.
+bool groups_can_be_packed(const Model& model) {
+    const std::size_t rows = group_rows(model);
+    return rows == 1 || (rows <= kMostGroupRows && choose_kernel("auto").takes_groups_of_rows());
+}
+
+KernelChoice choose_kernel_for(const Model& model, std::string_view name) {
     KernelChoice choice = choose_kernel(name);
-    if (!spec.entrywise() && !choice.takes_sites())
-        fail_usage(fmt::format("kernel '{}' shrinks entries one by one, and this model does not",
-                               choice.name),
+    if (const std::size_t rows = group_rows(model); rows > 1 && !choice.takes_groups_of_rows())
+        fail_usage(fmt::format("kernel '{}' shrinks rows one by one, and this model {} together",
+                               choice.name, rows),
                    "use kernel 'auto' or one of 'vector/...'");
     return choice;
 }
@@ -101,13 +104,13 @@ bool can_be_packed(const Model& model) {
     const bool signs =
         spec.tied() ? has_columns_of_signs(model.op) : rules_of(spec.weights).sign_planes() > 0;
     return spec.architecture == Architecture::unrolled && signs &&
-           (spec.entrywise() ? rules_of(spec.activation).homogeneous : sites_can_be_packed(model));
+           (spec.entrywise() ? rules_of(spec.activation).homogeneous : groups_can_be_packed(model));
 }
 
 std::vector<std::string> packed_kernels() { return kernel_choices(); }
 
 PackedModel::State::State(const Model& model, std::string_view kernel)
-    : choice(choose_kernel_for(model.spec, kernel)),
+    : choice(choose_kernel_for(model, kernel)),
       copies(pack_blocks(model, choice.set.layout)),
       repeat(model.op.structure().repeat()),
       m(model.op.rows() / repeat),

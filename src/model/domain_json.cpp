@@ -1,10 +1,13 @@
 #include "model/domain_json.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "data/claims.hpp"
 #include "data/json_fields.hpp"
 #include "pibinn/error.hpp"
+#include "problem/real_fft.hpp"
 
 namespace pibinn {
 
@@ -33,7 +36,7 @@ json domain_to_json(const SignalDomain& domain) {
     return j;
 }
 
-SignalDomain domain_from_json(const json& j, std::size_t m, std::size_t n, Matrix<float> psi,
+SignalDomain domain_from_json(const json& j, std::size_t m, std::size_t n, const ReadPsi& read_psi,
                               std::uint64_t file_bytes, const std::string& where) {
     const JsonFields fields(j, where);
     SignalDomain domain;
@@ -60,17 +63,26 @@ SignalDomain domain_from_json(const json& j, std::size_t m, std::size_t n, Matri
         fail_input(fmt::format("{}: 'patch' is {}, which does not fit signals of {} entries", where,
                                domain.patch, n),
                    kDamaged);
+    const std::size_t entries = domain.signal_rows().entries(n) / domain.vectors;  // of one vector
     if (kind == BasisKind::matrix) {
-        domain.basis = Basis::from_matrix(std::move(psi), where);
+        domain.basis = Basis::from_matrix(read_psi(entries), where);
         return domain;
     }
-    // The table of a cosine basis has at most n x n numbers.
-    const double table = sizeof(double) * static_cast<double>(n) * static_cast<double>(n);
-    if (kind == BasisKind::dct)
-        require_claim(table, claim_factor::rows, file_bytes,
-                      fmt::format("{}: a basis {} of {} entries", where, to_string(kind), n),
+    // The table of a cosine basis, and what a Fourier transform of a large prime works on.
+    const double whole = static_cast<double>(entries) * static_cast<double>(entries);
+    const double numbers = kind == BasisKind::dct ? whole
+                           : kind == BasisKind::fourier
+                               ? std::min(whole, static_cast<double>(fft_work(entries)))
+                               : 0;
+    if (numbers > 0)
+        require_claim(sizeof(double) * numbers, claim_factor::rows, file_bytes,
+                      fmt::format("{}: a basis {} of {} entries", where, to_string(kind), entries),
                       "use shorter signals, or the basis identity");
-    domain.basis = fields.checked([&] { return Basis::named(kind, n); });
+    domain.basis = fields.checked([&] { return Basis::named(kind, entries); });
+    if (!domain.fits_basis(n))
+        fail_input(fmt::format("{}: a basis {} of rows of {} {} numbers", where, to_string(kind), n,
+                               numbers_word(domain)),
+                   kDamaged);
     return domain;
 }
 

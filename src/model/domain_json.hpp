@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include <nlohmann/json.hpp>
@@ -14,10 +15,13 @@ namespace pibinn {
 /// a tensor of its own.
 nlohmann::json domain_to_json(const SignalDomain& domain);
 
+/// Psi of so many entries, as the file has it.
+using ReadPsi = std::function<Matrix<float>(std::size_t entries)>;
+
 /// Believes nothing: whatever does not fit rows of m measurements and n entries, or takes more
 /// memory than a file of so many bytes may (data/claims.hpp), is an input error.
 SignalDomain domain_from_json(const nlohmann::json& j, std::size_t m, std::size_t n,
-                              Matrix<float> psi, std::uint64_t file_bytes,
+                              const ReadPsi& read_psi, std::uint64_t file_bytes,
                               const std::string& where);
 
 }  // namespace pibinn

@@ -105,11 +105,10 @@ void require_fitting(const Model& model) {
                                model.domain.measurement_rows().complex ? "complex" : "real",
                                s.rows(), s.cols()),
                    hint);
-    const std::size_t basis = model.domain.basis.matrix().rows();
-    if (basis != 0 && basis != s.cols())
+    if (!model.domain.fits_basis(s.cols()))
         fail_usage(fmt::format("Model::domain.basis is of signals of {} entries, but the network "
                                "has {}",
-                               basis, s.cols()),
+                               model.domain.basis.length(), s.cols()),
                    hint);
 }
 

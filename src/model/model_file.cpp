@@ -81,14 +81,17 @@ void check_claims(const std::string& where, const NetworkSpec& spec, const Struc
 SignalDomain load_domain(const SafeTensors& file, const Structure& s, std::uint64_t file_bytes) {
     const std::size_t n = s.cols();
     if (file.metadata.find(kDomain) == file.metadata.end()) return {};
-    Matrix<float> psi;
-    if (file.find("basis")) {
-        const auto values = floats(file, "basis", n * n);
-        psi = Matrix<float>(n, n);
-        std::copy(values.begin(), values.end(), psi.data());
-    }
+    const auto read_psi = [&](std::size_t entries) {
+        Matrix<float> psi;
+        if (file.find("basis")) {
+            const auto values = floats(file, "basis", entries * entries);
+            psi = Matrix<float>(entries, entries);
+            std::copy(values.begin(), values.end(), psi.data());
+        }
+        return psi;
+    };
     const auto [domain, where] = metadata_json(file, kDomain);
-    return domain_from_json(domain, s.rows(), n, std::move(psi), file_bytes, where);
+    return domain_from_json(domain, s.rows(), n, read_psi, file_bytes, where);
 }
 
 }  // namespace

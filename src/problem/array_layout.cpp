@@ -103,9 +103,6 @@ void require_one_block(const ArrayProblem& arrays) {
                    fmt::format("give each repetition as a row of its own, or set "
                                "ArrayProblem::vectors = {} where they share their support",
                                s.repeat()));
-    if (!arrays.basis.is_identity() && (arrays.x.complex() || arrays.vectors > 1))
-        fail_usage(fmt::format("a basis for {}", what),
-                   "multiply the operator with the basis and give coefficients");
 }
 
 /// Rows of `vectors` vectors of so many entries.

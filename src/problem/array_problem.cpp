@@ -5,8 +5,8 @@
 
 #include "pibinn/error.hpp"
 #include "pibinn/problem.hpp"
-#include "pibinn/real_problem.hpp"
 #include "problem/array_layout.hpp"
+#include "problem/basis_operator.hpp"
 #include "problem/find_invariance.hpp"
 #include "problem/near_sign.hpp"
 #include "problem/units.hpp"
@@ -75,6 +75,18 @@ void require_fitting(const ArrayProblem& arrays) {
                    "row i of the measurements must belong to row i of the signals");
 }
 
+void require_fitting_basis(const ArrayProblem& arrays, SignalDomain domain) {
+    domain.basis = arrays.basis;
+    if (arrays.basis.is_complex() && !domain.complex)
+        fail_input(fmt::format("basis '{}' is of complex signals, and those of '{}' are real",
+                               arrays.basis_name, arrays.x_name),
+                   "give complex signals, or a basis of real ones");
+    if (!domain.fits_basis(arrays.x.cols()))
+        fail_usage(fmt::format("ArrayProblem::basis is of {} numbers, which rows of {} do not hold",
+                               arrays.basis.length(), arrays.x.cols()),
+                   "make it of as many entries as one vector has");
+}
+
 Units array_units(const ArrayProblem& arrays, const RowSplit& split) {
     return {signal_size(arrays.x, split.train), column_norm(arrays.op)};
 }
@@ -95,11 +107,7 @@ Problem divided_problem(const ArrayProblem& arrays, const SignalDomain& domain,
     problem.train.x = arrays.x.to_float32(0, split.train, units.signal);
     problem.test.x = arrays.x.to_float32(split.train, split.test, units.signal);
     if (!problem.domain.plain()) {
-        SensingSpec sensing;
-        sensing.given = op;
-        sensing.on_signals = true;
-        problem.op =
-            sensing_operator(sensing, problem.domain.basis, arrays.x.cols(), arrays.seed, pool);
+        problem.op = in_basis(op, problem.domain.basis, pool);
         for (DataSet* set : {&problem.train, &problem.test})
             set->x = problem.domain.to_coefficients(set->x, pool);
         problem.protocol =
@@ -177,6 +185,7 @@ Problem Problem::from_arrays(const ArrayProblem& given, ThreadPool& pool) {
     const ArrayProblem& arrays = own_layout ? own_layout->arrays : given;
     const SignalDomain domain = own_layout ? own_layout->domain : SignalDomain{};
     require_fitting(arrays);
+    require_fitting_basis(arrays, domain);
     const RowSplit split = split_rows(arrays);
     Problem problem = divided_problem(arrays, domain, split, arrays.op, Units{}, pool);
     warn_of_entries(given.op, problem);

@@ -65,27 +65,32 @@ Basis Basis::named(BasisKind kind, std::size_t n) {
     return basis;
 }
 
+bool Basis::is_complex() const { return definition(kind_).complex; }
+
+std::size_t Basis::length() const { return transform_ ? transform_->length() : 0; }
+
 Batch Basis::transform(ConstBatchView rows, bool analysis, ThreadPool& pool) const {
-    if (transform_ && rows.cols != transform_->length())
-        fail_usage(fmt::format("rows of {} numbers do not fit a basis of {}", rows.cols,
-                               transform_->length()),
+    const std::size_t run = transform_ ? length() : rows.cols;
+    if (run != 0 && rows.cols % run != 0)
+        fail_usage(fmt::format("rows of {} numbers do not fit a basis of {}", rows.cols, run),
                    "give signals of the length that the basis was made for");
     Batch result(rows.rows, rows.cols);
     pool.run_chunks(rows.rows, kTransformRowsPerTask,
                     [&](std::size_t, std::size_t begin, std::size_t end) {
-                        std::vector<double> in(rows.cols), out(rows.cols);
-                        for (std::size_t i = begin; i < end; ++i) {
-                            const auto row = rows.row(i);
-                            in.assign(row.begin(), row.end());
-                            if (!transform_)
-                                out = in;
-                            else if (analysis)
-                                transform_->analyse(in, out);
-                            else
-                                transform_->synthesise(in, out);
-                            for (std::size_t j = 0; j < rows.cols; ++j)
-                                result(i, j) = static_cast<float>(out[j]);
-                        }
+                        std::vector<double> in(run), out(run);
+                        for (std::size_t i = begin; i < end; ++i)
+                            for (std::size_t at = 0; at < rows.cols; at += run) {
+                                const auto part = rows.row(i).subspan(at, run);
+                                in.assign(part.begin(), part.end());
+                                if (!transform_)
+                                    out = in;
+                                else if (analysis)
+                                    transform_->analyse(in, out);
+                                else
+                                    transform_->synthesise(in, out);
+                                for (std::size_t j = 0; j < run; ++j)
+                                    result(i, at + j) = static_cast<float>(out[j]);
+                            }
                     });
     return result;
 }

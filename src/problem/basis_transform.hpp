@@ -14,7 +14,7 @@ class BasisTransform {
 public:
     virtual ~BasisTransform() = default;
     virtual std::size_t length() const = 0;
-    /// out = Psi^T in.
+    /// out = Psi^T in; of complex numbers Psi^H in.
     virtual void analyse(std::span<double> in, std::span<double> out) const = 0;
     /// out = Psi in.
     virtual void synthesise(std::span<double> in, std::span<double> out) const = 0;
@@ -26,6 +26,8 @@ struct BasisDefinition {
     /// The transform of signals of n entries, null for the identity. A basis without this function
     /// does not follow from a length alone.
     std::shared_ptr<const BasisTransform> (*make)(std::size_t n) = nullptr;
+    /// Of complex signals: a transform of 2 n numbers, all real parts before all imaginary parts.
+    bool complex = false;
 };
 
 /// The analysis as a table of one basis vector per row.

@@ -7,6 +7,7 @@
 
 #include "core/names.hpp"
 #include "pibinn/error.hpp"
+#include "problem/basis_operator.hpp"
 #include "problem/near_sign.hpp"
 #include "problem/random_mask.hpp"
 #include "problem/units.hpp"
@@ -139,15 +140,7 @@ NoisePlace parse_noise_place(std::string_view name) {
 Operator sensing_operator(const SensingSpec& spec, const Basis& basis, std::size_t n,
                           std::uint64_t seed, ThreadPool& pool) {
     Operator op = raw_operator(spec, n, seed);
-    if (!spec.on_signals || basis.is_identity()) return op;
-    if (op.structure().kind() != StructureKind::dense)
-        fail_usage(
-            fmt::format("a basis mixes what a structure of {} keeps apart",
-                        to_string(op.structure().kind())),
-            "set SensingSpec::structure = StructureKind::dense, or let a drawn operator sense "
-            "coefficients");
-    // A = Phi Psi: row by row, the coefficients of what a measurement looks at.
-    return Operator::from_dense(basis.to_coefficients(op.to_dense(), pool));
+    return spec.on_signals ? in_basis(op, basis, pool) : op;
 }
 
 Problem make_real(const RealSignals& signals, SignalDomain domain, const SensingSpec& sensing,

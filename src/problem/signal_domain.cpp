@@ -22,6 +22,13 @@ double mean_of(std::span<const float> values) {
     return sum / static_cast<double>(values.size());
 }
 
+void require_fitting_basis(const SignalDomain& domain, std::size_t numbers) {
+    if (!domain.fits_basis(numbers))
+        fail_usage(fmt::format("rows of {} numbers do not fit a basis of {}", numbers,
+                               domain.basis.length()),
+                   "give signals of the length that the basis was made for");
+}
+
 }  // namespace
 
 std::string_view to_string(Normalize normalize) { return name_of(kNormalizeNames, normalize); }
@@ -54,6 +61,7 @@ void SignalDomain::fit(ConstBatchView train, std::string_view where) {
 
 Batch SignalDomain::to_coefficients(ConstBatchView signals, ThreadPool& pool,
                                     std::vector<double>* means) const {
+    require_fitting_basis(*this, signals.cols);
     Batch normalised(signals.rows, signals.cols);
     if (means) means->assign(signals.rows, 0);
     for (std::size_t i = 0; i < signals.rows; ++i) {
@@ -68,6 +76,7 @@ Batch SignalDomain::to_coefficients(ConstBatchView signals, ThreadPool& pool,
 
 Batch SignalDomain::to_signals(ConstBatchView coefficients, ThreadPool& pool,
                                const std::vector<double>* means) const {
+    require_fitting_basis(*this, coefficients.cols);
     Batch signals = basis.to_signals(coefficients, pool);
     for (std::size_t i = 0; i < signals.rows(); ++i) {
         const double own = means ? (*means)[i] : 0;

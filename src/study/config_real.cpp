@@ -133,8 +133,9 @@ std::vector<ConfigKey> real_keys(RealConfig& real) {
          "what the operator acts on: \"coefficients\" (a drawn one) or \"signals\" (a file)",
          [&](const Value& v) { real.on_signals = v.word(parse_senses); }, both},
         {"basis", "", "\"dct\"",
-         fmt::format("in which signals are sparse: \"{}\", or a file of an orthonormal matrix; by "
-                     "default identity for arrays, dct2 for images, dct for signals",
+         fmt::format("in which signals are sparse: \"{}\", or a file of an orthonormal matrix; "
+                     "fourier is of complex signals; by default identity for arrays, dct2 for "
+                     "images, dct for signals",
                      fmt::join(basis_names(), "\", \"")),
          [&](const Value& v) { set_basis(v, real); }, given},
         {"ids", "", "\"ids.npy\"", "array file that says which recording each segment is of",
@@ -178,6 +179,11 @@ void settle_real(ProblemConfig& problem) {
                    "set problem.x = \"segments.npy\", or problem.path to a folder that holds "
                    "EEG_all_epochs.npy");
     if (real.basis.empty()) real.basis = images ? "dct2" : "dct";
+    if (real.basis == to_string(BasisKind::fourier))
+        fail_usage(fmt::format("basis '{}' is of complex signals, and those of problem.kind '{}' "
+                               "are real",
+                               real.basis, to_string(problem.kind)),
+                   "set problem.basis = \"dct\"");
     if (!real.normalize) real.normalize = Normalize::zscore;
     // The paper's noise; segments have their artefacts instead.
     if (!real.noise_std) real.noise_std = images && !real.snr_db ? 0.05 : 0.0;

@@ -13,6 +13,7 @@ constexpr std::array kKeys{
     FieldKey{"AmpOptions::max_iterations", "--iterations"},
     FieldKey{"AmpOptions::noise_std", "--noise-std"},
     FieldKey{"AmpOptions::tolerance", "--tolerance"},
+    FieldKey{"ArrayProblem::basis", "problem.basis"},
     FieldKey{"ArrayProblem::noise_std", "problem.noise_std"},
     FieldKey{"ArrayProblem::snr_db", "problem.snr_db"},
     FieldKey{"ArrayProblem::test", "problem.test"},

@@ -38,7 +38,7 @@ Problem load_arrays(const ProblemConfig& source, std::uint64_t seed, ThreadPool&
     arrays.test = source.test_rows;
     arrays.noise_std = source.spec.noise_std;
     arrays.snr_db = source.spec.snr_db;
-    arrays.basis = load_basis(source.real, arrays.x.cols());
+    arrays.basis = load_basis(source.real, arrays.x.entries() / source.vectors);
     arrays.seed = seed;
     arrays.x_name = source.x_file;
     arrays.y_name = source.y_file;

@@ -302,7 +302,9 @@ def test_training_on_complex_arrays_beats_the_zero_estimate_and_recovers(work):
     (["problem.structure=blocks", "problem.repeat=2"], ["has no link there"]),
     (["problem.structure=blocks", "problem.repeat=4"], ["4 equal blocks do not tile"]),
     (["problem.structure=repeated", "problem.repeat=2"], ["repeated 2 times", "problem.vectors = 2"]),
-    (["problem.basis=dct"], ["a basis for complex signals"]),
+    (["problem.basis=dct", "problem.structure=mask"], ["a basis mixes"]),
+    (["problem.basis=fourier", "problem.x=real-x.npy"], ["'fourier' is of complex signals", "'real-x.npy' are real"]),
+    (["problem.basis=psi.npy"], ["signals of 5 entries", "10"]),
     (["problem.y=real.npy"], ["'real.npy' holds real numbers", "an imaginary part of zero will do"]),
     (["problem.x=wide.npy"], ["expected 10 complex signal entries per row, got 11"]),
     (["problem.x=turned.npy"], ["looks transposed"]),
@@ -310,6 +312,8 @@ def test_training_on_complex_arrays_beats_the_zero_estimate_and_recovers(work):
 def test_what_does_not_go_together_is_refused(settings, words, work):
     (work / "y.npy").rename(work / "measured.npy")
     np.save(work / "real.npy", load(work / "measured.npy").real)
+    np.save(work / "real-x.npy", load(work / "x.npy").real)
+    np.save(work / "psi.npy", np.eye(5))
     np.save(work / "wide.npy", np.ones((ROWS, N + 1), complex))
     np.save(work / "turned.npy", load(work / "x.npy").T)
     np.save(work / "twice.npy", np.tile(load(work / "x.npy"), (1, 2)))

@@ -5,6 +5,7 @@ import subprocess
 
 import numpy as np
 import pytest
+import scipy.io
 import scipy.sparse
 
 from complex_cases import MODEL, M, N, PLAIN, reference, work  # noqa: F401
@@ -42,18 +43,19 @@ def on_blocks(a):
     return a
 
 
-@pytest.mark.parametrize("form", ["blocks", "files", "mask", "sparse"])
+@pytest.mark.parametrize("form", ["blocks", "files", "mask", "sparse", "matlab"])
 @pytest.mark.parametrize("complex_a", [True, False])
 def test_blocks_and_masks_are_complex(form, complex_a, work):
     a = on_blocks(load(work / "A.npy"))
     if not complex_a:
         a = a.real
-    if form in ("mask", "sparse"):
+    if form in ("mask", "sparse", "matlab"):
         a[::2, ::3] = a[1::2, 1::3] = 0
     np.save(work / "A.npy", a)
     np.save(work / "a.npy", a[:M // 2, :N // 2])
     np.save(work / "b.npy", a[M // 2:, N // 2:])
     scipy.sparse.save_npz(work / "A.npz", scipy.sparse.csr_matrix(a))
+    scipy.io.savemat(work / "A.mat", {"A": scipy.sparse.csc_matrix(a)})
     x = load(work / "x.npy")
     y = x @ a.T
     np.save(work / "y.npy", y)
@@ -62,8 +64,10 @@ def test_blocks_and_masks_are_complex(form, complex_a, work):
                           "problem.y=y.npy"],
                 "mask": ["problem.structure=mask"],
                 "sparse": ["problem.structure=mask", "problem.operator=A.npz", "problem.x=x.npy",
+                           "problem.y=y.npy"],
+                "matlab": ["problem.structure=mask", "problem.operator=A.mat:A", "problem.x=x.npy",
                            "problem.y=y.npy"]}[form]
-    own = [s for s in PLAIN if "path" not in s] if form in ("files", "sparse") else PLAIN
+    own = PLAIN if form in ("blocks", "mask") else [s for s in PLAIN if "path" not in s]
     result = run("init", *sets(*own, *settings), "--theta", "0.05", "--out", "s.safetensors", cwd=work)
     assert result.returncode == 0, result.stderr
     assert ("real and imaginary parts alike" in result.stderr) == (not complex_a)
@@ -71,7 +75,7 @@ def test_blocks_and_masks_are_complex(form, complex_a, work):
     numbers = np.count_nonzero(a) * (2 if complex_a else 1)
     assert result["structure"]["kind"] == "mask" and result["structure"]["links_per_layer"] == numbers
     assert result["bits"]["operator"] == 32 * numbers + (
-        8 * (N + 1 + np.count_nonzero(a)) if form in ("mask", "sparse") else 0)
+        8 * (N + 1 + np.count_nonzero(a)) if form in ("mask", "sparse", "matlab") else 0)
     succeed("recover", "s.safetensors", "--in", "y.npy", "--out", "o.npy", cwd=work)
     expected = reference(work, y, "s.safetensors")
     assert np.abs(expected).max() > 0.1

@@ -293,7 +293,7 @@ GOOD = {"basis": "dct", "patch": 0, "normalize": "none", "mean": 0.0, "deviation
 
 
 @pytest.mark.parametrize("change", [
-    {"basis": "wavelet"}, {"basis": 3}, {"basis": "matrix"}, {"basis": "dct2"},
+    {"basis": "wavelet"}, {"basis": 3}, {"basis": "matrix"}, {"basis": "dct2"}, {"basis": "fourier"},
     {"patch": 4}, {"patch": -1}, {"patch": 2 ** 40}, {"patch": "8"}, {"normalize": None},
     {"mean": "x"}, {"mean": None}, {"deviation": 0}, {"deviation": -1}, {"noise_std": -1},
 ])

@@ -226,27 +226,46 @@ TEST(ComplexMat, IsReadInEveryVersionAndType) {
     }
 }
 
-TEST(ComplexMat, ThatIsSparseIsRefusedWithAWayOut) {
+/// 3 x 2: entry (2, 0) is 5 + 1i, entry (0, 1) is -4i, entry (1, 1) is `last`.
+void write_complex_sparse(const std::string& place, mat_ft version, matio_compression packed,
+                          double last) {
+    const std::unique_ptr<mat_t, MatFree> file(Mat_CreateVer(place.c_str(), nullptr, version));
+    mat_uint32_t rows[3] = {2, 0, 1}, starts[3] = {0, 1, 3};
+    double re[3] = {5, 0, last}, im[3] = {1, -4, 0};
+    mat_complex_split_t both{re, im};
+    mat_sparse_t sparse{3, rows, 3, starts, 3, 3, &both};
+    std::size_t dims[2] = {3, 2};
+    const std::unique_ptr<matvar_t, MatFree> variable(Mat_VarCreate(
+        "S", MAT_C_SPARSE, MAT_T_DOUBLE, 2, dims, &sparse, MAT_F_DONT_COPY_DATA | MAT_F_COMPLEX));
+    ASSERT_EQ(Mat_VarWrite(file.get(), variable.get(), packed), 0);
+}
+
+TEST(ComplexMat, ThatIsSparseIsReadInEveryVersion) {
     const TestFolder folder;
     const std::string place = (folder / "s.mat").string();
-    {
-        const std::unique_ptr<mat_t, MatFree> file(
-            Mat_CreateVer(place.c_str(), nullptr, MAT_FT_MAT5));
-        mat_uint32_t rows[2] = {2, 1}, starts[3] = {0, 1, 2};
-        double re[2] = {5, -4}, im[2] = {1, 2};
-        mat_complex_split_t both{re, im};
-        mat_sparse_t sparse{2, rows, 2, starts, 3, 2, &both};
-        std::size_t dims[2] = {3, 2};
-        const std::unique_ptr<matvar_t, MatFree> variable(
-            Mat_VarCreate("S", MAT_C_SPARSE, MAT_T_DOUBLE, 2, dims, &sparse,
-                          MAT_F_DONT_COPY_DATA | MAT_F_COMPLEX));
-        ASSERT_EQ(Mat_VarWrite(file.get(), variable.get(), MAT_COMPRESSION_NONE), 0);
-    }
-    for (const Error& error : {error_of([&] { read_user_array(place, Numbers::real); }),
-                               error_of([&] { read_sparse_array(place); })}) {
-        EXPECT_NE(error.message().find("sparse matrix of complex numbers"), std::string::npos)
-            << error.what();
-        EXPECT_EQ(error.hint(), "save it in full: A = full(A)");
+    for (const auto& [version, packed] : {std::pair{MAT_FT_MAT5, MAT_COMPRESSION_NONE},
+                                          std::pair{MAT_FT_MAT5, MAT_COMPRESSION_ZLIB},
+                                          std::pair{MAT_FT_MAT73, MAT_COMPRESSION_NONE}}) {
+        write_complex_sparse(place, version, packed, 0.25);
+        const auto sparse = read_sparse_array(place);
+        ASSERT_TRUE(sparse && sparse->complex()) << version;
+        EXPECT_EQ(sparse->rows, 3U);
+        EXPECT_EQ(sparse->offsets, (std::vector<std::uint32_t>{0, 1, 3}));
+        EXPECT_EQ(sparse->row_indices, (std::vector<std::uint32_t>{2, 0, 1}));
+        EXPECT_EQ(sparse->values, (std::vector<double>{5, 0, 0.25}));
+        EXPECT_EQ(sparse->imaginary, (std::vector<double>{1, -4, 0}));
+        const UserArray full = read_user_array(place, Numbers::real);
+        Batch expected(3, 4);
+        expected(2, 0) = 5;
+        expected(2, 1) = 1;
+        expected(0, 3) = -4;
+        expected(1, 2) = 0.25F;
+        EXPECT_TRUE(full.complex());
+        EXPECT_EQ(full.to_float32(), expected) << version;
+        EXPECT_THROW(read_array(place), Error);
+        write_complex_sparse(place, version, packed, INFINITY);
+        EXPECT_NE(message_of([&] { read_sparse_array(place); }).find("inf at row 1, column 1"),
+                  std::string::npos);
     }
 }
 

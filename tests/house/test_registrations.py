@@ -22,7 +22,7 @@ SHARED = {"weight_rules.cpp"}
 EXPECTED = {
     "weight kind": ["float", "one_bit", "one_bit_layer", "one_bit_channel", "ternary", "tied"],
     "activation": ["soft", "hard", "relu", "piecewise", "wiener"],
-    "basis": ["identity", "dct", "dct2", "matrix"],
+    "basis": ["identity", "dct", "dct2", "fourier", "matrix"],
     "formula": ["hadamard", "dct", "fourier", "dft", "convolution"],
     "array format": ["npy", "npz", "mat", "csv"],
     "verb": ["demo", "config", "sample", "init", "train", "compare", "study",

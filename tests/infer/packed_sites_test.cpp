@@ -1,9 +1,12 @@
 #include <cmath>
+#include <map>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "infer/kernel_choice.hpp"
 #include "infer/site_cases.hpp"
+#include "model/network_sites.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/packed_model.hpp"
 #include "pibinn/recoverer.hpp"
@@ -27,10 +30,11 @@ TEST(PackedSites, RecoverWhatFloat64Does) {
         double energy = 0;
         for (const double v : expected.back().values()) energy += v * v;
         EXPECT_GT(energy, 0) << c.name;
+        const bool rows_apart = sites_of(c.spec, c.op.structure()).grouping.rows == 1;
+        std::map<std::string, Batch> of_set;
         for (const std::string& kernel : packed_kernels()) {
-            if (kernel.starts_with("tile/")) continue;
-            const bool forced = kernel.starts_with("vector/");
-            if (!forced && kernel != packed_kernels().front()) continue;
+            const std::string set = kernel.substr(kernel.find('/') + 1);
+            if (!choose_kernel(kernel).takes_groups_of_rows() && !rows_apart) continue;
             const PackedModel packed(model, kernel);
             std::vector<Batch> layers;
             const Batch x = packed.recover_coefficients(y, pool, &layers);
@@ -44,6 +48,7 @@ TEST(PackedSites, RecoverWhatFloat64Does) {
                     << c.name << ", " << kernel << ", layer " << k + 1;
             }
             EXPECT_EQ(x, layers.back());
+            EXPECT_EQ(x, of_set.try_emplace(set, x).first->second) << c.name << ", " << kernel;
         }
     }
 }
@@ -60,20 +65,21 @@ TEST(PackedSites, OneRowOneResult) {
     for (const SiteCase& c : site_cases()) {
         const Model model = model_of_case(c);
         const PackedModel packed(model);
-        const Batch y = some_measurements(model, 33, 8);
+        const Batch y = some_measurements(model, 70, 8);  // more than any tile holds
         const Batch x = packed.recover_coefficients(y, one);
         EXPECT_EQ(x, packed.recover_coefficients(y, three)) << c.name;
         PackedModel::Workspace workspace(packed);
         Batch alone(1, x.cols());
-        for (const std::size_t i : {0, 1, 32}) {
+        for (const std::size_t i : {0, 1, 32, 64, 69}) {
             packed.recover_coefficients(y.row(i), alone.row(0), workspace);
             EXPECT_TRUE(std::ranges::equal(alone.row(0), x.row(i))) << c.name << ", row " << i;
         }
     }
 }
 
-TEST(PackedSites, RefuseKernelsThatShrinkEntriesOneByOne) {
+TEST(PackedSites, OfSeveralRowsRefuseKernelsThatShrinkRowsOneByOne) {
     const Model model = model_of_case(site_cases()[1]);
+    ASSERT_EQ(sites_of(model.spec, model.op.structure()).grouping.rows, 2U);
     for (const std::string& kernel : packed_kernels()) {
         if (!kernel.starts_with("tile/")) continue;
         try {

@@ -30,6 +30,20 @@ inline Operator qpsk(std::size_t m, std::size_t n, std::size_t repeat) {
     return Operator::from_complex(re, im, repeat);
 }
 
+/// The same on a pattern, or real signs that act on both parts.
+inline Operator sparse_signs(const Structure& pattern, bool imaginary) {
+    Stream stream(10, Purpose::tests);
+    const Structure s = Structure::complex_mask(pattern, imaginary);
+    const auto size = static_cast<float>(
+        std::sqrt(static_cast<double>(s.cols()) / static_cast<double>(s.links())));
+    AlignedBuffer<float> values(s.links());
+    for_each_pair(s, [&](std::size_t first, std::size_t second, float sign) {
+        values[first] = stream.bernoulli(0.5) ? size : -size;
+        values[second] = sign * values[first];
+    });
+    return {s, std::move(values)};
+}
+
 inline std::vector<SiteCase> site_cases() {
     std::vector<SiteCase> cases;
     const auto signs = [](const Structure& s) {
@@ -45,10 +59,11 @@ inline std::vector<SiteCase> site_cases() {
             spec.groups = groups;
             spec.neighbours = neighbours;
             spec.grid = grid;
-            cases.push_back({fmt::format("{} {} near {} grid {} {}x{} {} {}", to_string(activation),
-                                         to_string(groups), neighbours, grid, op.rows(), op.cols(),
-                                         to_string(weights), to_string(update)),
-                             std::move(op), spec});
+            cases.push_back(
+                {fmt::format("{} {} near {} grid {} {} {}x{} {} {}", to_string(activation),
+                             to_string(groups), neighbours, grid, to_string(op.structure().kind()),
+                             op.rows(), op.cols(), to_string(weights), to_string(update)),
+                 std::move(op), spec});
         };
         add(signs(Structure::repeated(13, 21, 2)), Groups::complex, 0);
         add(signs(Structure::repeated(96, 256, 2)), Groups::complex, 1);
@@ -69,6 +84,30 @@ inline std::vector<SiteCase> site_cases() {
              {WeightKind::one_bit, WeightKind::one_bit_channel, WeightKind::ternary})
             add(Operator::random(Structure::repeated(31, 65, 2), OperatorEnsemble::gaussian, 5),
                 Groups::complex, 1, 0, Update::accelerated(), weights);
+        add(sparse_signs(some_mask(17, 30), true), Groups::complex, 0);
+        add(sparse_signs(some_mask(40, 33), true), Groups::complex, 2);
+        add(sparse_signs(some_mask(9, 16), true), Groups::complex, 0, 0, Update::plain());
+        add(sparse_signs(some_mask(23, 25), true), Groups::rows, 4, 5);
+        add(sparse_signs(some_mask(11, 17), false), Groups::complex, 1);
+        add(sparse_signs(Structure::mask(3, 1, {0, 3}, {0, 1, 2}), true), Groups::complex, 0);
+        add(sparse_signs(some_mask(1, 2), true), Groups::complex, 0);
+        add(signs(some_mask(40, 64)), Groups::none, 2, 8);
+        add(signs(some_mask(30, 49)), Groups::none, 5, 7, Update::plain());
+        add(signs(some_mask(3, 7)), Groups::none, 3);
+        for (const auto weights :
+             {WeightKind::one_bit, WeightKind::one_bit_channel, WeightKind::ternary}) {
+            add(some_complex_mask(some_mask(31, 24), true), Groups::complex, 1, 0,
+                Update::accelerated(), weights);
+            add(Operator::random(some_mask(31, 65), OperatorEnsemble::gaussian, 5), Groups::none, 2,
+                0, Update::accelerated(), weights);
+        }
+    }
+    // Without neighbours, `wiener` still looks at the prior of each site.
+    for (const Operator& op : {signs(some_mask(11, 17)), qpsk(13, 21, 1)}) {
+        NetworkSpec spec = spec_of(WeightKind::tied, Update::accelerated(), Activation::wiener);
+        spec.layers = 4;
+        spec.groups = op.structure().is_complex() ? Groups::complex : Groups::none;
+        cases.push_back({"wiener alone", op, spec});
     }
     return cases;
 }

@@ -137,6 +137,16 @@ TEST_F(HostileModel, TakesNoMoreMemoryThanItsFileWarrants) {
         some_model(Structure::repeated(1, 1, 4)));
     EXPECT_TRUE(contains(error.what(), "a basis dct of 16384 entries would take 2147.5 MB"))
         << error.what();
+    // So large a prime takes the square of it.
+    const Error prime = refused(
+        [](TensorMetadata& m) {
+            m["pibinn.structure"] = R"({"kind":"repeated","m":32762,"n":32762,"repeat":32762})";
+            m["pibinn.domain"] = R"({"basis":"fourier","patch":0,"normalize":"none","mean":0,)"
+                                 R"("deviation":1,"noise_std":0,"complex":true})";
+        },
+        some_model(Structure::repeated(1, 1, 4)));
+    EXPECT_TRUE(contains(prime.what(), "a basis fourier of 16381 entries would take 2146.7 MB"))
+        << prime.what();
     EXPECT_LT(peak_memory() - before, 64e6);
 }
 

@@ -53,7 +53,7 @@ std::string load_error(const std::filesystem::path& path) {
 
 TEST_F(ModelFile, CarriesWhatItsSignalsAre) {
     const Operator op = Operator::random(Structure::dense(6, 16), OperatorEnsemble::gaussian, 3);
-    Model model = some_model({}, op);
+    Model model = some_model(NetworkSpec(), op);
     EXPECT_TRUE(model.domain.plain());
     SignalDomain& domain = model.domain;
     domain.basis = Basis::named(BasisKind::dct2, 16);
@@ -80,9 +80,37 @@ TEST_F(ModelFile, CarriesWhatItsSignalsAre) {
     EXPECT_EQ(Model::load(path).domain.basis.matrix(), psi);
 }
 
+TEST_F(ModelFile, CarriesTheBasisOfComplexVectors) {
+    Matrix<float> re(3, 8), im(3, 8);
+    re(0, 0) = re(1, 3) = re(2, 5) = im(1, 4) = 1;
+    Model model = untrained_model({}, Operator::from_complex(re, im, 2), 0.1);
+    SignalDomain& domain = model.domain;
+    domain.complex = true;
+    domain.vectors = 2;
+    Matrix<float> psi(8, 8);
+    for (std::size_t i = 0; i < 8; ++i) psi(i, 7 - i) = 1;
+    const auto path = folder_ / "c.safetensors";
+    for (const Basis& basis :
+         {Basis::named(BasisKind::dct, 8), Basis::named(BasisKind::fourier, 8),
+          Basis::named(BasisKind::identity, 8), Basis::from_matrix(psi, "psi")}) {
+        domain.basis = basis;
+        model.save(path);
+        const SignalDomain back = Model::load(path).domain;
+        EXPECT_EQ(back.basis.kind(), basis.kind());
+        EXPECT_EQ(back.basis.length(), basis.length());
+        EXPECT_EQ(back.basis.matrix(), basis.matrix());
+        EXPECT_TRUE(back.complex && back.vectors == 2);
+    }
+    for (const Basis& basis : {Basis::named(BasisKind::dct, 16), Basis::named(BasisKind::dct, 32),
+                               Basis::named(BasisKind::fourier, 16)}) {
+        domain.basis = basis;
+        EXPECT_THROW(model.save(path), Error);
+    }
+}
+
 TEST_F(ModelFile, IsTheBytesOfTheModel) {
     const Operator op = Operator::random(Structure::dense(6, 16), OperatorEnsemble::gaussian, 3);
-    const Model model = some_model({}, op);
+    const Model model = some_model(NetworkSpec(), op);
     model.save(folder_ / "m.safetensors");
     EXPECT_EQ(model.to_bytes(), read_file(folder_ / "m.safetensors"));
     EXPECT_EQ(Model::from_bytes(model.to_bytes(), "a pickle").to_bytes(), model.to_bytes());

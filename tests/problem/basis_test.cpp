@@ -1,6 +1,7 @@
 #include "pibinn/basis.hpp"
 
 #include <cmath>
+#include <complex>
 #include <numbers>
 
 #include <gtest/gtest.h>
@@ -50,13 +51,52 @@ TEST(Basis, Dct2IsTheDctOfRowsAndOfColumns) {
     for (std::size_t i = 0; i < 64; ++i) EXPECT_NEAR(c(0, i), expected.data()[i], 1e-5) << i;
 }
 
+TEST(Basis, FourierIsTheUnitaryTransform) {
+    ThreadPool pool(1);
+    using Complex = std::complex<double>;
+    for (const std::size_t n : {1, 2, 7, 12, 16, 31}) {
+        const Batch s = random_rows(2, 2 * n);
+        const Basis basis = Basis::named(BasisKind::fourier, n);
+        EXPECT_TRUE(basis.is_complex());
+        EXPECT_EQ(basis.length(), 2 * n);
+        const Batch c = basis.to_coefficients(s, pool);
+        for (std::size_t i = 0; i < 2; ++i)
+            for (std::size_t k = 0; k < n; ++k) {
+                Complex sum = 0;
+                for (std::size_t j = 0; j < n; ++j)
+                    sum += Complex(s(i, j), s(i, n + j)) *
+                           std::polar(1.0, -2 * std::numbers::pi * static_cast<double>(j * k) /
+                                               static_cast<double>(n));
+                sum /= std::sqrt(static_cast<double>(n));
+                EXPECT_NEAR(c(i, k), sum.real(), 1e-6) << n << " " << k;
+                EXPECT_NEAR(c(i, n + k), sum.imag(), 1e-6) << n << " " << k;
+            }
+    }
+}
+
+TEST(Basis, OfRealNumbersDoesTheSameToEveryRunOfARow) {
+    ThreadPool pool(1);
+    const Basis basis = Basis::named(BasisKind::dct, 5);
+    const Batch rows = random_rows(3, 20);
+    const Batch together = basis.to_coefficients(rows, pool);
+    for (std::size_t at = 0; at < 20; at += 5) {
+        Batch run(3, 5);
+        for (std::size_t i = 0; i < 3; ++i)
+            std::copy_n(rows.row(i).begin() + static_cast<std::ptrdiff_t>(at), 5,
+                        run.row(i).begin());
+        const Batch alone = basis.to_coefficients(run, pool);
+        for (std::size_t i = 0; i < 3; ++i)
+            for (std::size_t j = 0; j < 5; ++j) EXPECT_EQ(together(i, at + j), alone(i, j));
+    }
+}
+
 class EveryBasis : public ::testing::TestWithParam<std::pair<BasisKind, std::size_t>> {};
 
 TEST_P(EveryBasis, KeepsEnergyAndComesBack) {
     ThreadPool pool(2);
     const auto [kind, n] = GetParam();
     const Basis basis = Basis::named(kind, n);
-    const Batch s = random_rows(20, n);
+    const Batch s = random_rows(20, basis.is_identity() ? n : basis.length());
     const Batch c = basis.to_coefficients(s, pool);
     const Batch back = basis.to_signals(c, pool);
     EXPECT_NEAR(energy(c.values()) / energy(s.values()), 1, 1e-6);
@@ -68,6 +108,9 @@ INSTANTIATE_TEST_SUITE_P(Kinds, EveryBasis,
                          ::testing::Values(std::pair{BasisKind::identity, std::size_t{7}},
                                            std::pair{BasisKind::dct, std::size_t{512}},
                                            std::pair{BasisKind::dct, std::size_t{1}},
+                                           std::pair{BasisKind::fourier, std::size_t{1}},
+                                           std::pair{BasisKind::fourier, std::size_t{96}},
+                                           std::pair{BasisKind::fourier, std::size_t{101}},
                                            std::pair{BasisKind::dct2, std::size_t{64}},
                                            std::pair{BasisKind::dct2, std::size_t{25}}));
 
@@ -90,7 +133,7 @@ TEST(Basis, AMatrixIsTakenByItsColumns) {
 }
 
 TEST(Basis, NamesAreThoseThatAreRegistered) {
-    EXPECT_EQ(basis_names(), (std::vector<std::string_view>{"identity", "dct", "dct2"}));
+    EXPECT_EQ(basis_names(), (std::vector<std::string_view>{"identity", "dct", "dct2", "fourier"}));
     for (const std::string_view name : basis_names()) {
         EXPECT_EQ(to_string(parse_basis_kind(name)), name);
         EXPECT_EQ(to_string(parse_named_basis(name)), name);

@@ -279,8 +279,8 @@ TEST(ComplexArrays, ThatDoNotGoTogetherAreRefused) {
         "ArrayProblem::vectors");
     refused([&](ArrayProblem& p) { p.vectors = 0; }, "ArrayProblem::vectors is 0", "1 unless");
     refused([&](ArrayProblem& p) { p.x = Matrix<Complex>(0, kN); }, "it has 0 rows", "one row");
-    refused([&](ArrayProblem& p) { p.basis = Basis::named(BasisKind::dct, kN); },
-            "a basis for complex signals", "give coefficients");
+    refused([&](ArrayProblem& p) { p.basis = Basis::named(BasisKind::dct, kN + 1); },
+            "ArrayProblem::basis is of 7 numbers", "as many entries as one vector");
     refused(
         [&](ArrayProblem& p) {
             p.op = Operator::from_sparse(real_of(a));

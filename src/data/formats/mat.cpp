@@ -46,14 +46,15 @@ struct Shape {
     std::uint64_t cols = 0;
     std::uint64_t sparse = 0;
     std::uint64_t precise = 0;  ///< numbers of a full matrix are float64
-    std::uint64_t complex = 0;  ///< and have two columns each
+    std::uint64_t complex = 0;  ///< numbers are, and those of a full matrix have two columns each
     std::uint64_t entries = 0;
     std::uint64_t where = 0;  ///< length of the text that follows
 };
 
 void answer(ChildAnswer& out, const MatVariable& variable) {
     out.write(Shape{variable.rows, variable.cols, variable.sparse, variable.values.precise(),
-                    variable.values.complex(), variable.entries.size(), variable.where.size()});
+                    variable.numbers == Numbers::complex, variable.entries.size(),
+                    variable.where.size()});
     out.write(variable.where.data(), variable.where.size());
     variable.values.visit(
         [&](const auto& values) { out.write(values.data(), values.values().size_bytes()); });
@@ -88,6 +89,7 @@ MatVariable received(ChildReply reply, const std::string& file, double most) {
     variable.rows = shape.rows;
     variable.cols = shape.cols;
     variable.sparse = shape.sparse != 0;
+    variable.numbers = shape.complex ? Numbers::complex : Numbers::real;
     variable.where.resize(shape.where);
     reply.read(variable.where.data(), shape.where);
     if (variable.sparse) {
@@ -121,7 +123,7 @@ MatVariable read_variable(const std::string& file, const std::string& name,
 SparseMatrix sparse_matrix(MatVariable variable, std::uint64_t file_bytes) {
     require_sparse_claim(variable.cols, file_bytes, variable.where);
     return SparseMatrix::from_entries(variable.rows, variable.cols, std::move(variable.entries),
-                                      variable.where);
+                                      variable.where, variable.numbers);
 }
 
 UserArray read_mat(const std::string& file, const std::string& name, Digits digits) {
@@ -129,7 +131,9 @@ UserArray read_mat(const std::string& file, const std::string& name, Digits digi
     MatVariable variable = read_variable(file, name, bytes, digits);
     if (!variable.sparse) return std::move(variable.values);
     const std::string where = variable.where;
-    require_full_claim(variable.rows, variable.cols, bytes, where, digits);
+    require_full_claim(variable.rows,
+                       variable.cols * (variable.numbers == Numbers::complex ? 2 : 1), bytes, where,
+                       digits);
     return full_array(sparse_matrix(std::move(variable), bytes), where, digits);
 }
 

@@ -27,9 +27,8 @@ struct Shrink {
 /// few pieces does without instances for them.
 template <bool kAsksForFew, class F>
 void with_shrink(const PackedBlock& block, const F& f) {
-    if constexpr (kAsksForFew)
-        if (block.by_sites)
-            return f(std::integral_constant<Shrink, Shrink{Activation::piecewise, false, true}>());
+    if (block.by_sites)
+        return f(std::integral_constant<Shrink, Shrink{Activation::piecewise, false, true}>());
     return with_activation(block.activation, [&](auto activation) {
         constexpr bool kAsks = kAsksForFew && activation() == Activation::piecewise;
         if constexpr (kAsks)

@@ -14,9 +14,9 @@
 
 #include <hwy/highway.h>
 
-#include "algebra/ring_sum.hpp"
 #include "infer/kernels/entries-inl.hpp"
 #include "infer/kernels/signal-inl.hpp"
+#include "infer/kernels/site_gains-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace pibinn::HWY_NAMESPACE {
@@ -41,11 +41,11 @@ class SiteStep {
 public:
     SiteStep(const PackedBlock& block, std::size_t k, const Signal* signals, float* space)
         : block_(block),
+          k_(k),
           layer_(block.layers[k]),
           signals_(signals),
           rows_(block.sites.grouping.rows),
           count_(block.site_count()),
-          local_(block.layer_local(k)),
           energy_(space),
           size_(space + block.stride),
           gain_(space + 2 * block.stride) {}
@@ -61,8 +61,6 @@ public:
     }
 
 private:
-    static constexpr float kTiny = 1e-30F;  // as in algebra/cpu/site_kernels.cpp
-
     /// One mean of |r| for all rows.
     HWY_INLINE void ShareThreshold() {
         if (!block_.residual_threshold) return;
@@ -72,6 +70,7 @@ private:
         *signals_[0].tau = tau_;
     }
 
+    float Members() const { return static_cast<float>(block_.sites.grouping.size()); }
     static float* Entries(const Signal& signal) { return kPlain ? signal.x1 : signal.x2; }
 
     /// Sites from i on; zeros where there are no more.
@@ -95,61 +94,41 @@ private:
     }
 
     HWY_INLINE float Shrink() {
-        using Numbers = EntryNumbers<pibinn::Shrink{Activation::piecewise}>;
         const D d;
-        const std::size_t rings = block_.sites.near.rings;
-        for (std::size_t r = 1; r <= rings; ++r)
-            add_ring_sum(block_.sites.near, r, count_, local_[r - 1], energy_, size_);
-        ScaleShrink<1>(block_, static_cast<std::size_t>(&layer_ - block_.layers.data()),
-                       block_.residual_threshold ? signals_[0].tau : &layer_.theta,
+        AddRings<1>(block_, k_, energy_, size_);
+        ScaleShrink<1>(block_, k_, block_.residual_threshold ? signals_[0].tau : &layer_.theta,
                        signals_[0].shrink);
-        const Numbers numbers(block_, layer_, signals_[0]);
-        const V members = hn::Set(d, static_cast<float>(block_.sites.grouping.size()));
+        const EntryNumbers<pibinn::Shrink{Activation::piecewise}> numbers(block_, layer_,
+                                                                          signals_[0]);
         V slopes = hn::Zero(d);
         for (std::size_t i = 0; i < count_; i += kLanes) {
-            const V size = hn::Max(hn::Load(d, size_ + i), hn::Set(d, kTiny));
-            const V u = hn::Sqrt(size);
-            const auto alive = Beyond(u, numbers.Threshold(d, 0));
-            const PieceLine<V> line = LastLine(u, numbers);
-            const V gain =
-                Sites(i, hn::IfThenElseZero(alive, hn::Add(line.slope, hn::Div(line.offset, u))));
-            hn::Store(gain, d, gain_ + i);
-            const V slope = hn::IfThenElseZero(alive, line.slope);
-            const V share = hn::Div(hn::Load(d, energy_ + i), size);
-            slopes =
-                hn::Add(slopes, hn::MulAdd(members, gain, hn::Mul(share, hn::Sub(slope, gain))));
+            const SiteGain<V> site =
+                ShrinkGain(hn::Load(d, energy_ + i), hn::Load(d, size_ + i), Members(), numbers);
+            hn::Store(Sites(i, site.gain), d, gain_ + i);
+            slopes = hn::Add(slopes, Sites(i, site.slopes));
         }
         return SumLanes(slopes);
     }
 
     HWY_INLINE float Wiener() {
         const D d;
-        const auto members = static_cast<float>(block_.sites.grouping.size());
-        const float tau = block_.residual_threshold ? tau_ : layer_.theta;
-        const V noise = hn::Set(d, tau * tau);
-        // Variances are in the unit of x, and so are they here.
-        const float unit = layer_.x_unit;
-        const V to_held = hn::Set(d, 1 / (unit * unit));
+        const WienerSite wiener(block_, k_);
+        const V tau = hn::Set(d, block_.residual_threshold ? tau_ : layer_.theta);
+        const auto prior = [&](std::size_t i)
+                               HWY_ATTR { return hn::Load(d, block_.prior.data() + i); };
         for (std::size_t i = 0; i < count_; i += kLanes) {
-            const V variance = hn::Mul(to_held, hn::Load(d, block_.prior.data() + i));
-            const V expected = hn::Mul(hn::Set(d, members), hn::Add(variance, noise));
-            const V seen = hn::Div(hn::Load(d, energy_ + i), hn::Max(expected, hn::Set(d, kTiny)));
-            hn::Store(Sites(i, seen), d, energy_ + i);
-            hn::Store(hn::Mul(hn::Set(d, local_[1]), Sites(i, seen)), d, size_ + i);
+            const V seen = Sites(i, wiener.Seen(hn::Load(d, energy_ + i), prior(i), tau));
+            hn::Store(seen, d, energy_ + i);
+            hn::Store(wiener.Own(seen), d, size_ + i);
         }
-        for (std::size_t r = 1; r <= block_.sites.near.rings; ++r)
-            add_ring_sum(block_.sites.near, r, count_, local_[r + 1], energy_, size_);
+        AddRings<1>(block_, k_, energy_, size_);
         V sum = hn::Zero(d);
         for (std::size_t i = 0; i < count_; i += kLanes) {
-            const V variance = hn::Mul(to_held, hn::Load(d, block_.prior.data() + i));
-            const V energy =
-                hn::Mul(variance, hn::Add(hn::Set(d, local_[0]), hn::Load(d, size_ + i)));
-            const V whole = hn::Add(hn::Add(energy, noise), hn::Set(d, kTiny));
-            const V gain = Sites(i, hn::Div(energy, whole));
+            const V gain = Sites(i, wiener.Gain(hn::Load(d, size_ + i), prior(i), tau));
             hn::Store(gain, d, gain_ + i);
             sum = hn::Add(sum, gain);
         }
-        return members * SumLanes(sum);
+        return Members() * SumLanes(sum);
     }
 
     /// x = gain z, and which entries are not zero.
@@ -172,10 +151,10 @@ private:
     }
 
     const PackedBlock& block_;
+    std::size_t k_;
     const PackedLayer& layer_;
     const Signal* signals_;
     std::size_t rows_, count_;
-    const float* local_;
     float *energy_, *size_, *gain_;
     float tau_ = 0;
 };

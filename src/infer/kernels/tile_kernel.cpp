@@ -14,6 +14,7 @@
 #include "infer/kernels/layer_math-inl.hpp"
 #include "infer/kernels/support_writer-inl.hpp"
 #include "infer/kernels/tile_measure-inl.hpp"
+#include "infer/kernels/tile_sites-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace pibinn::HWY_NAMESPACE {
@@ -24,6 +25,8 @@ struct TileLayers {
     using T = Tile<kWidth>;
     using D = typename T::D;
     using V = typename T::V;
+    static constexpr std::size_t kSignals = kWidth;
+    static constexpr bool kIsPlain = kPlain;
     static constexpr std::size_t kLanes = T::kLanes;
     /// Lanes of what is done number by number: signals, or the numbers of one signal.
     using E = std::conditional_t<kWidth == 1, typename T::Wide, D>;
@@ -182,16 +185,29 @@ struct TileLayers {
             support.Add(at, alive);
         }
         s.support_count = support.Finish();
-        if constexpr (kSumsSlopes) {
-            for (std::size_t v = 0; v < kWidth; v += kLanes) {
-                V sums[kLayout.partial_sums];
-                for (std::size_t l = 0; l < kLayout.partial_sums; ++l)
-                    sums[l] = hn::Load(D(), s.slopes + l * kWidth + v);
-                hn::Store(SumPartials(sums), D(), s.counts + v);
-            }
-        } else if constexpr (kWidth == 1) {
+        if constexpr (kSumsSlopes)
+            SumSlopes(s, 1);
+        else if constexpr (kWidth == 1)
             *s.counts = static_cast<float>(static_cast<std::int32_t>(s.support_count));
+    }
+
+    static HWY_INLINE void SumSlopes(const TileWorkspace& s, float factor) {
+        for (std::size_t v = 0; v < kWidth; v += kLanes) {
+            V sums[kLayout.partial_sums];
+            for (std::size_t l = 0; l < kLayout.partial_sums; ++l)
+                sums[l] = hn::Load(D(), s.slopes + l * kWidth + v);
+            hn::Store(hn::Mul(hn::Set(D(), factor), SumPartials(sums)), D(), s.counts + v);
         }
+    }
+
+    /// The same by sites.
+    static HWY_INLINE void NextSites(TileWorkspace& s, const PackedBlock& block, std::size_t k) {
+        if constexpr (kSumsSlopes) std::fill_n(s.slopes, kLayout.partial_sums * kWidth, 0.0F);
+        s.support_count = TileSites<TileLayers>(s, block, k).Run();
+        if constexpr (kSumsSlopes)
+            SumSlopes(s, block.activation == Activation::wiener
+                             ? static_cast<float>(block.sites.grouping.size())
+                             : 1);
     }
 
     static HWY_INLINE void Measure(const TileWorkspace& s, const PackedBlock& block,
@@ -228,7 +244,10 @@ struct TileLayers {
             Thresholds(s, block, k);
             Product(s, block, k);
             if (layer.mixes()) MixEntries(D(), layer, block.n * kWidth, s.x1, s.x2);
-            NextEntries(s, block, layer, block.layer_scales(k));
+            if constexpr (kShrink.sites)
+                NextSites(s, block, k);
+            else
+                NextEntries(s, block, layer, block.layer_scales(k));
             std::swap(s.x1, s.x2);
             if (args.every_layer != nullptr)
                 WriteEntries(args, s.x1, layer.x_unit, args.every_layer + k * args.layer_stride);

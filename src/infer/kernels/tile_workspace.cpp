@@ -45,7 +45,9 @@ TileWorkspace::TileWorkspace(const PackedBlock& block, const SignLayout& layout,
     tau = take(width);
     counts = take(width);
     shrink = take(3 * block.piece_stride() * width);
-    slopes = take(block.pieces > 0 ? layout.partial_sums * width : 0);
+    slopes = take(block.pieces > 0 || block.by_sites ? layout.partial_sums * width : 0);
+    energies = take(block.by_sites ? cols : 0);
+    sizes = take(block.by_sites ? cols : 0);
     active = reinterpret_cast<std::uint32_t*>(take(block.n));
     support = reinterpret_cast<std::uint32_t*>(take(block.n * width + kLine));
     sign_columns = SignColumnSpace(block, take(sign_column_floats(block)));

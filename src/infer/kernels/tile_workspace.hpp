@@ -20,10 +20,11 @@ struct TileWorkspace {
     float *x1, *x2, *q;                ///< columns
     float *y_by_signal, *e_by_signal;  ///< with one row a signal
     float* tables;
-    float *tau, *counts;     ///< one a signal
-    float* shrink;           ///< the pieces of a learned shrink, thresholds times tau
-    float* slopes;           ///< partial sums of its slopes
-    std::uint32_t* support;  ///< places in x1 that are not zero, ascending
+    float *tau, *counts;      ///< one a signal
+    float* shrink;            ///< the pieces of a learned shrink, thresholds times tau
+    float* slopes;            ///< partial sums of its slopes
+    float *energies, *sizes;  ///< of sites, if the activation looks at these
+    std::uint32_t* support;   ///< places in x1 that are not zero, ascending
     std::size_t support_count = 0;
     std::uint32_t* active;  ///< columns where any signal is not zero
     SignColumnSpace sign_columns;
