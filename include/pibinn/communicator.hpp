@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,8 +23,14 @@ public:
     virtual void ready(std::size_t piece) = 0;
     /// Passes on what can be passed on, without waiting.
     virtual void advance() = 0;
-    /// Waits until the sums of all pieces are on every rank.
+    /// Waits until every piece's sum is where it goes, and no piece is in use.
     virtual void finish() = 0;
+};
+
+/// What is summed as one message, and the rank that gets the sum; all ranks do where none is named.
+struct SumPiece {
+    std::span<float> numbers;
+    std::optional<std::size_t> to = {};
 };
 
 /// A file that all ranks have open.
@@ -71,9 +78,9 @@ public:
     /// Adds what this rank has of a piece to the running sum there; `first` says that nothing is
     /// there yet.
     using AddOwn = std::function<void(std::size_t piece, bool first)>;
-    /// All ranks: ranks [0, adding) each add to the pieces, which go round in their order. One sum
-    /// at a time.
-    virtual std::unique_ptr<OrderedSum> ordered_sum(std::vector<std::span<float>> pieces,
+    /// All ranks: ranks [0, adding) each add to the pieces, which go round in their order. What
+    /// ranks that do not get a sum have in its place is of no use. One sum at a time.
+    virtual std::unique_ptr<OrderedSum> ordered_sum(std::vector<SumPiece> pieces,
                                                     std::size_t adding, AddOwn add) = 0;
 
     /// On other ranks than 0: asks rank 0, from any thread, and waits for the answer.

@@ -11,6 +11,7 @@
 #include "algebra/quantiser.hpp"
 #include "algebra/sites.hpp"
 #include "pibinn/activation.hpp"
+#include "pibinn/error.hpp"
 #include "pibinn/matrix.hpp"
 #include "pibinn/structure.hpp"
 #include "pibinn/thread_pool.hpp"
@@ -180,6 +181,12 @@ public:
     /// <dw, sign(latent)>.
     virtual void scale_gradient(std::span<const ConstBufferView> weight_gradients,
                                 std::span<const ConstBufferView> latents, BufferView gradient) = 0;
+    /// What one layer adds to that sum, <dw, sign(latent)>, before it is rounded to float32. Only
+    /// where numbers are in host memory.
+    virtual double scale_gradient_of(ConstBufferView, ConstBufferView) {
+        ensure(false, "a sum over layers of several ranks");
+        return 0;
+    }
     /// The prox of `strength` sum min(|w - level|, |w + level|): each weight moves towards its
     /// nearer level by `strength`, never past it. `level` is one number.
     virtual void move_towards_levels(ConstBufferView level, float strength, BufferView weights) = 0;

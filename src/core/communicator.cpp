@@ -26,8 +26,7 @@ public:
         std::copy(out[0].begin(), out[0].end(), in[0].begin());
     }
     void barrier() override {}
-    std::unique_ptr<OrderedSum> ordered_sum(std::vector<std::span<float>>, std::size_t,
-                                            AddOwn) override {
+    std::unique_ptr<OrderedSum> ordered_sum(std::vector<SumPiece>, std::size_t, AddOwn) override {
         fail_alone();
     }
     std::string ask(std::string_view) override { fail_alone(); }

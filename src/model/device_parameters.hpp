@@ -94,6 +94,9 @@ private:
 /// Latent weights to effective ones; everything else is copied.
 void make_effective(WeightKind kind, const DeviceParameters& latent, DeviceParameters& effective,
                     Backend& backend);
+/// The same of some layers, and of everything else.
+void make_effective(WeightKind kind, const DeviceParameters& latent, DeviceParameters& effective,
+                    std::span<const std::size_t> layers, Backend& backend);
 /// The same for numbers on the host.
 void make_effective(WeightKind kind, const ParameterStore& latent, ParameterStore& effective,
                     Backend& backend);

@@ -21,7 +21,8 @@ Network::Network(NetworkSpec spec, const Operator& op, Backend& backend)
       sites_(sites_of(spec, op.structure())),
       repeat_(spec.architecture == Architecture::unrolled ? op.structure().repeat() : 1),
       signal_cols_(op.cols()),
-      measurement_cols_(op.rows()) {}
+      measurement_cols_(op.rows()),
+      owners_(layout_) {}
 
 ConstBatchView Network::fold(ConstBatchView batch) const {
     ensure(repeat_ == 1 || batch.contiguous(), "a repeated network needs batches without gaps");
@@ -41,7 +42,9 @@ std::size_t Network::shards_for(std::size_t rows) const {
 
 void Network::share(Communicator& ranks) {
     DeviceParameters probe(layout_, backend_);
-    if (!backend_.on_host(probe.all()).empty()) ranks_ = &ranks;
+    if (backend_.on_host(probe.all()).empty()) return;
+    ranks_ = &ranks;
+    owners_ = LayerOwners(layout_, ranks);
 }
 
 Network::Shards Network::shards_of_rank(std::size_t shards, std::size_t rank) const {
@@ -83,6 +86,15 @@ void Network::for_passes(std::size_t rows, std::size_t rank,
     for (std::size_t p = 0; p < passes; ++p)
         if (p % shards >= own.begin && p % shards < own.end)
             take(p * step, std::min(rows, (p + 1) * step));
+}
+
+std::size_t Network::place_of(std::size_t begin, std::size_t rows) const {
+    const std::size_t step = rows_per_pass();
+    const std::size_t shards = shards_for(rows);
+    const Shards own = shards_of_rank(shards, ranks_->rank());
+    // Of each round of shards the passes of this rank's are here.
+    const std::size_t pass = begin / step;
+    return (pass / shards * own.size() + pass % shards - own.begin) * step;
 }
 
 void Network::exchange_rows(BatchView rows) {
@@ -139,6 +151,42 @@ Batch Network::recover_coefficients(const DeviceParameters& effective, ConstBatc
     return every_layer ? every_layer->back() : std::move(out);
 }
 
+Batch Network::recover_on_first(const DeviceParameters& effective, const BatchPart& batch,
+                                ThreadPool& pool) {
+    const std::size_t rows = batch.rows * repeat_, cols = signal_cols_ / repeat_;
+    Batch here(batch.y.rows, cols);
+    for_shards(rows, pool, [&](std::size_t, std::size_t slot, std::size_t begin, std::size_t end) {
+        const std::size_t at = place_of(begin, rows);
+        const std::size_t last = at + end - begin;
+        forward_rows(slot, effective, batch.y.row_range(at, last), [&](std::size_t k) {
+            return k == spec_.layers ? BatchView(here).row_range(at, last) : BatchView();
+        });
+    });
+    const std::size_t size = ranks_->size();
+    std::vector<std::span<const std::byte>> out(size);
+    std::vector<std::span<std::byte>> in(size);
+    std::vector<Batch> parts(size);
+    for (std::size_t r = 1; r < size && ranks_->first(); ++r) {
+        std::size_t count = 0;
+        for_passes(rows, r, [&](std::size_t begin, std::size_t end) { count += end - begin; });
+        parts[r] = Batch(count, cols);
+        in[r] = std::as_writable_bytes(parts[r].values());
+    }
+    if (!ranks_->first()) out[0] = std::as_bytes(std::as_const(here).values());
+    ranks_->exchange(out, in);
+    if (!ranks_->first()) return {};
+    parts[0] = std::move(here);
+    Batch x(batch.rows, signal_cols_);
+    for (std::size_t r = 0; r < size; ++r) {
+        const float* from = parts[r].data();
+        for_passes(rows, r, [&](std::size_t begin, std::size_t end) {
+            std::copy_n(from, (end - begin) * cols, x.data() + begin * cols);
+            from += (end - begin) * cols;
+        });
+    }
+    return x;
+}
+
 Batch Network::recover_coefficients(const ParameterStore& effective, ConstBatchView y,
                                     ThreadPool& pool, std::vector<Batch>* every_layer) {
     return recover_coefficients(DeviceParameters(effective, backend_), y, pool, every_layer);
@@ -159,7 +207,6 @@ double Network::gradient(const DeviceParameters& effective, const BatchPart& bat
     const std::size_t rows = batch.rows * repeat_;
     const std::size_t shards = shards_for(rows);
     const Shards own = shards_of_rank(shards, ranks_->rank());
-    const std::size_t step = rows_per_pass();
     std::size_t passes = 0, here = 0;
     for_passes(rows, ranks_->rank(), [&](std::size_t begin, std::size_t end) {
         ++passes;
@@ -183,8 +230,8 @@ double Network::gradient(const DeviceParameters& effective, const BatchPart& bat
     for (std::size_t shard = own.begin; shard < own.end; ++shard) parts.push_back(&of_shard(shard));
     std::optional<RankSum> sum;
     if (ranks_->several())
-        sum.emplace(*ranks_, std::min(shards, ranks_->size()), passes, parts, gradient, backend_,
-                    pool);
+        sum.emplace(*ranks_, owners_, std::min(shards, ranks_->size()), passes, parts, gradient,
+                    backend_, pool);
     const LayerDone layer_done = [&](std::size_t k) {
         if (sum) sum->layer_done(k);
     };
@@ -192,9 +239,7 @@ double Network::gradient(const DeviceParameters& effective, const BatchPart& bat
     std::vector<char> started(shards, 0);
     for_shards(rows, pool,
                [&](std::size_t shard, std::size_t slot, std::size_t begin, std::size_t end) {
-                   // Of each round of shards the passes of this rank's are here.
-                   const std::size_t pass = begin / step;
-                   const std::size_t at = (pass / shards * own.size() + shard - own.begin) * step;
+                   const std::size_t at = place_of(begin, rows);
                    const Into into = started[shard] ? Into::add : Into::assign;
                    if (into == Into::assign) backend_.fill(0, of_shard(shard).scalars());
                    started[shard] = 1;
@@ -211,8 +256,8 @@ double Network::gradient(const DeviceParameters& effective, const BatchPart& bat
         for (DeviceParameters* part : parts) all.push_back(part->all());
         backend_.sum(all, gradient.all(), pool);
     }
-    for (std::size_t k = 1; k <= spec_.layers && !gradient.weights(k).empty(); ++k)
-        if (layout_->structure(k).is_complex())
+    for (const std::size_t k : owners_.own())
+        if (!gradient.weights(k).empty() && layout_->structure(k).is_complex())
             backend_.average_pairs(layout_->structure(k), gradient.weights(k));
     return std::accumulate(losses.begin(), losses.end(), 0.0);
 }

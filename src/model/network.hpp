@@ -6,6 +6,7 @@
 
 #include "algebra/backend.hpp"
 #include "model/device_parameters.hpp"
+#include "model/layer_owners.hpp"
 #include "model/network_sites.hpp"
 #include "pibinn/communicator.hpp"
 #include "pibinn/network_spec.hpp"
@@ -38,12 +39,18 @@ public:
     Batch recover_coefficients(const ParameterStore& effective, ConstBatchView y, ThreadPool& pool,
                                std::vector<Batch>* every_layer = nullptr);
 
+    /// All ranks: x_K of every row of a batch of which only the rows of this rank are here, on the
+    /// first rank.
+    Batch recover_on_first(const DeviceParameters& effective, const BatchPart& batch,
+                           ThreadPool& pool);
+
     /// The weighted loss summed over the rows, and its gradient by the effective parameters.
     /// In a `repeated` or `blocks` network the loss `norm` is that of each block.
     double gradient(const DeviceParameters& effective, ConstBatchView y, ConstBatchView target,
                     RowLoss loss, std::span<const float> row_weights, DeviceParameters& gradient,
                     ThreadPool& pool);
-    /// The same of a batch of which only the rows of this rank are here.
+    /// The same of a batch of which only the rows of this rank are here. Where ranks share the
+    /// work, only the gradients of the layers that are owned here are of use, and the scalars'.
     double gradient(const DeviceParameters& effective, const BatchPart& batch, RowLoss loss,
                     std::span<const float> row_weights, DeviceParameters& gradient,
                     ThreadPool& pool);
@@ -59,9 +66,11 @@ public:
     }
 
     /// From now on all ranks call recover_coefficients and gradient with the same batches; each
-    /// works through its own shards, and all get the same bytes as one process. Where numbers are
-    /// not in host memory, every rank does all of the work.
+    /// works through its own shards, and gets the same bytes as one process. Where numbers are not
+    /// in host memory, every rank does all of the work.
     void share(Communicator& ranks);
+    /// Which layers' gradients come to which rank.
+    const LayerOwners& owners() const { return owners_; }
     /// Who shares the work: one process where nobody does.
     Communicator& ranks() const { return *ranks_; }
     /// Repetitions that are folded into rows.
@@ -116,11 +125,15 @@ private:
         std::size_t size() const { return end - begin; }
     };
     Shards shards_of_rank(std::size_t shards, std::size_t rank) const;
+    /// Where the row `begin`, with which a pass of this rank begins, stands among the rows of this
+    /// rank's passes.
+    std::size_t place_of(std::size_t begin, std::size_t rows) const;
     /// Rows that the ranks made, on all of them.
     void exchange_rows(BatchView rows);
     ConstBatchView fold(ConstBatchView batch) const;
 
     Communicator* ranks_ = &alone();
+    LayerOwners owners_;
     std::vector<DeviceParameters> shard_gradients_;  ///< of this rank's shards
 };
 

@@ -15,9 +15,9 @@ constexpr std::size_t kPiece = std::size_t{1} << 18U;
 
 }  // namespace
 
-RankSum::RankSum(Communicator& ranks, std::size_t adding, std::size_t passes,
-                 std::vector<DeviceParameters*> parts, DeviceParameters& gradient, Backend& backend,
-                 ThreadPool& pool)
+RankSum::RankSum(Communicator& ranks, const LayerOwners& owners, std::size_t adding,
+                 std::size_t passes, std::vector<DeviceParameters*> parts,
+                 DeviceParameters& gradient, Backend& backend, ThreadPool& pool)
     : ranks_(ranks),
       parts_(std::move(parts)),
       gradient_(gradient),
@@ -25,26 +25,27 @@ RankSum::RankSum(Communicator& ranks, std::size_t adding, std::size_t passes,
       pool_(pool),
       left_(gradient.layout().layers() + 1) {
     const ParameterLayout& layout = gradient.layout();
-    for (std::size_t k = layout.layers(); k >= 1; --k) add_range(layout.weights(k));
-    add_range(layout.scalars());
+    for (std::size_t k = layout.layers(); k >= 1; --k) add_range(layout.weights(k), owners.of(k));
+    add_range(layout.scalars(), {});
     first_piece_.push_back(pieces_.size());
     for (auto& left : left_) left = passes;
     const std::span<float> numbers = backend.on_host(gradient.all());
     ensure(!numbers.empty(), "a gradient in host memory");
-    std::vector<std::span<float>> spans;
-    for (const Range& piece : pieces_) spans.push_back(numbers.subspan(piece.begin, piece.size));
-    sum_ = ranks.ordered_sum(std::move(spans), adding, [this](std::size_t piece, bool first) {
+    std::vector<SumPiece> sums;
+    for (const Range& piece : pieces_)
+        sums.push_back({numbers.subspan(piece.begin, piece.size), piece.to});
+    sum_ = ranks.ordered_sum(std::move(sums), adding, [this](std::size_t piece, bool first) {
         add_own(pieces_[piece], first);
     });
 }
 
-void RankSum::add_range(ParameterLayout::Range range) {
+void RankSum::add_range(ParameterLayout::Range range, std::optional<std::size_t> to) {
     first_piece_.push_back(pieces_.size());
     for (std::size_t at = 0; at < range.size; at += kPiece)
-        pieces_.push_back({range.begin + at, std::min(kPiece, range.size - at)});
+        pieces_.push_back({range.begin + at, std::min(kPiece, range.size - at), to});
 }
 
-void RankSum::add_own(Range range, bool first) {
+void RankSum::add_own(const Range& range, bool first) {
     if (parts_.front() == &gradient_) return;  // the only shard
     std::vector<ConstBufferView> parts;
     const BufferView total = gradient_.all().part(range.begin, range.size);

@@ -11,13 +11,15 @@ namespace pibinn {
 
 namespace {
 
-void add_residual(const Batch& residual, BatchView y, std::uint64_t seed, std::uint64_t first,
+void add_residual(const Problem& problem, BatchView y, std::uint64_t seed, std::uint64_t first,
                   ThreadPool& pool) {
+    const Batch& residual = problem.train_residual;
     pool.run_chunks(y.rows, 64, [&](std::size_t, std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {
             const float sign =
                 Stream(seed, Purpose::train_noise, first + i).bernoulli(0.5) ? 1.0F : -1.0F;
-            const auto own = residual.row((first + i) % residual.rows());
+            const auto own =
+                residual.row((first + i) % problem.all_train_rows() - problem.train_begin);
             const auto row = y.row(i);
             for (std::size_t j = 0; j < row.size(); ++j) row[j] += sign * own[j];
         }
@@ -58,7 +60,7 @@ void sense(const Problem& problem, Split split, ConstBatchView x, BatchView y, s
     }
     const Purpose purpose = train ? Purpose::train_noise : Purpose::test_noise;
     if (train && problem.train_residual.rows() > 0)
-        add_residual(problem.train_residual, y, seed, first, pool);
+        add_residual(problem, y, seed, first, pool);
     else if (problem.snr_db)
         add_noise(y, *problem.snr_db, seed, purpose, pool, first);
     else

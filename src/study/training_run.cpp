@@ -14,6 +14,7 @@
 #include "study/radio_words.hpp"
 #include "study/real_source.hpp"
 #include "study/run_folder.hpp"
+#include "train/dealt_problem.hpp"
 #include "train/trainer.hpp"
 
 namespace pibinn::study {
@@ -123,11 +124,39 @@ double alpha_reached(const std::vector<SeedRun>& seeds) {
     return most;
 }
 
-/// Whether each rank of one training may draw a part of its signals alone.
+/// Whether the ranks of one training may each hold a part of its signals, as far as is known
+/// without these.
 bool may_be_in_parts(const TrainingRun& run) {
     return run.train.seeds == 1 && run.device == "cpu" && !run.config.dense_network &&
-           run.config.problem.kind == ProblemKind::synthetic &&
            trains_on_parts(run.config.model, run.train.recipe);
+}
+
+/// The problem that all ranks train on together. Where each may hold a part of its signals, another
+/// rank than the first draws its part alone, or gets it from the first one, which has read all.
+std::shared_ptr<const Problem> shared_problem(const TrainingRun& run, ThreadPool& pool,
+                                              Communicator& ranks) {
+    Config own = run.config;
+    if (!ranks.several() || !may_be_in_parts(run) || is_radio(own.problem.kind))
+        return seed_problem(own, 0, pool);
+    if (own.problem.kind == ProblemKind::synthetic) {
+        if (!ranks.first()) {
+            own.problem.spec.part = ranks.rank();
+            own.problem.spec.parts = ranks.size();
+        }
+        return seed_problem(own, 0, pool);
+    }
+    Problem problem;
+    bool parts = false;
+    if (ranks.first()) {
+        problem = make_problem(own, pool);
+        const NetworkSpec spec = fit_network(problem, own.model, own.keeps_groups());
+        parts = trains_on_parts(spec, fitted_recipe(run.train, spec, problem));
+    }
+    if (ranks.any(parts))
+        problem = deal_problem(std::move(problem), ranks);
+    else if (!ranks.first())
+        problem = make_problem(own, pool);
+    return std::make_shared<const Problem>(std::move(problem));
 }
 
 }  // namespace
@@ -180,13 +209,11 @@ TrainedRun run_training(const TrainingRun& run, const ProgressSink& listener, Th
     TrainingProgress progress(listener, run.train.seeds * run.train.recipe.epochs());
     // Another rank than 0 makes the problems of the seeds that it gets.
     const bool all = ranks.first() || run.train.seeds == 1;
-    Config own = run.config;
-    if (!ranks.first() && may_be_in_parts(run)) {
-        own.problem.spec.part = ranks.rank();
-        own.problem.spec.parts = ranks.size();
-    }
-    const SeedProblems problems =
-        all ? make_problems(own, run.train.seeds, pool) : SeedProblems(run.train.seeds);
+    SeedProblems problems(run.train.seeds);
+    if (run.train.seeds == 1)
+        problems = {shared_problem(run, pool, ranks)};
+    else if (all)
+        problems = make_problems(run.config, run.train.seeds, pool);
     if (all) progress.note(short_notes(*problems.front()));
     TrainedRun trained;
     trained.seeds = train_seeds(run, problems, progress, 1, pool, ranks);

@@ -2,6 +2,8 @@
 
 #include <cmath>
 #include <numbers>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 namespace pibinn {
@@ -44,8 +46,10 @@ double rate_at(const Stage& stage, std::size_t epoch) {
     return stage.learning_rate;
 }
 
-Optimiser::Optimiser(std::shared_ptr<const ParameterLayout> layout, Backend& backend)
+Optimiser::Optimiser(std::shared_ptr<const ParameterLayout> layout, Backend& backend,
+                     LayerOwners owners)
     : backend_(backend),
+      owners_(std::move(owners)),
       first_(layout, backend),
       second_(layout, backend),
       mean_(layout, backend) {}
@@ -93,36 +97,57 @@ void Optimiser::step(const Stage& stage, double rate, DeviceParameters& gradient
             adam, {latent.scale(), gradient.scale(), first_.scale(), second_.scale()});
 }
 
-void Optimiser::step_weights(const Stage& stage, const AdamStep& adam, DeviceParameters& gradient,
-                             DeviceParameters& latent) {
+void Optimiser::find_scale_gradient(const DeviceParameters& latent,
+                                    DeviceParameters& gradient) const {
     const std::size_t layers = latent.layout().layers();
-    const BufferView scale = stage.trains_scale ? gradient.scale() : BufferView{};
-    if (!stage.trains_weights) {
-        if (scale.empty()) return;
+    if (!owners_.several()) {
         std::vector<ConstBufferView> gradients, latents;
         for (std::size_t k = 1; k <= layers; ++k) {
-            gradients.push_back(gradient.weights(k));
+            gradients.push_back(std::as_const(gradient).weights(k));
             latents.push_back(latent.weights(k));
         }
-        backend_.scale_gradient(gradients, latents, scale);
+        backend_.scale_gradient(gradients, latents, gradient.scale());
         return;
     }
+    std::vector<double> terms(layers, 0.0);
+    for (const std::size_t k : owners_.own())
+        terms[k - 1] =
+            backend_.scale_gradient_of(std::as_const(gradient).weights(k), latent.weights(k));
+    owners_.share(terms);
+    // In the order of the layers, as one process adds them up.
+    backend_.fill(static_cast<float>(std::accumulate(terms.begin(), terms.end(), 0.0)),
+                  gradient.scale());
+}
+
+void Optimiser::step_weights(const Stage& stage, const AdamStep& adam, DeviceParameters& gradient,
+                             DeviceParameters& latent) {
+    BufferView scale = stage.trains_scale ? gradient.scale() : BufferView{};
+    if (!scale.empty() && (owners_.several() || !stage.trains_weights)) {
+        find_scale_gradient(latent, gradient);
+        scale = {};
+    }
+    if (!stage.trains_weights) return;
     std::vector<AdamNumbers> numbers;
-    for (std::size_t k = 1; k <= layers; ++k)
+    for (const std::size_t k : owners_.own())
         numbers.push_back(
             {latent.weights(k), gradient.weights(k), first_.weights(k), second_.weights(k)});
     backend_.adam_of_weights(adam, numbers, scale);
     if (stage.average == 0) return;
     // The first step starts the mean, so that it is one from the beginning.
     const double share = steps_ == 1 ? 1 : 1 - stage.average;
-    for (std::size_t k = 1; k <= layers; ++k)
+    for (const std::size_t k : owners_.own())
         backend_.average(static_cast<float>(share), latent.weights(k), mean_.weights(k));
 }
 
 void Optimiser::settle(const Stage& stage, DeviceParameters& latent) const {
     if (stage.average == 0 || !stage.trains_weights) return;
-    for (std::size_t k = 1; k <= latent.layout().layers(); ++k)
-        backend_.copy(mean_.weights(k), latent.weights(k));
+    for (const std::size_t k : owners_.own()) backend_.copy(mean_.weights(k), latent.weights(k));
+    owners_.share(latent, backend_);
+}
+
+void Optimiser::gather() {
+    for (DeviceParameters* numbers : {&first_, &second_, &mean_})
+        owners_.gather(*numbers, backend_);
 }
 
 }  // namespace pibinn

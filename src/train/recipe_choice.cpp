@@ -104,7 +104,7 @@ Recipe recipe_for(const ProblemTraits& traits, const NetworkSpec& spec, std::str
 Recipe recipe_for(const Problem& problem, const NetworkSpec& spec, std::string_view name) {
     Recipe recipe = recipe_for(problem.traits(), spec, name);
     // Nobody knows how many of a user's signals are enough: the epochs are chosen by some of them.
-    if (problem.own_signals && name != "paper" && problem.train.x.rows() >= kRowsToValidate)
+    if (problem.own_signals && name != "paper" && problem.all_train_rows() >= kRowsToValidate)
         recipe.validation = kValidation;
     return recipe;
 }

@@ -63,8 +63,9 @@ Metrics score(const Model& model, const DataSet& set, ThreadPool& pool,
     return last;
 }
 
-/// Writes what a stopped training needs to go on, or the history alone.
-void keep(const TrainJob& job, const Trainer& trainer, const std::string& identity, bool state) {
+/// All ranks: writes what a stopped training needs to go on, or the history alone.
+void keep(const TrainJob& job, Trainer& trainer, const std::string& identity, bool state) {
+    if (state) trainer.gather();
     if (job.folder.empty() || !job.ranks->first()) return;
     if (state) save_checkpoint(job.folder / "checkpoint.safetensors", trainer.snapshot(), identity);
     write_file(job.folder / "history.csv", history_csv(job.recipe, trainer.history()));
@@ -83,6 +84,7 @@ void restore(const TrainJob& job, const std::string& identity, Trainer& trainer)
 
 /// Makes the numbers of all ranks those of rank 0.
 void agree(Communicator& ranks, Trainer& trainer) {
+    trainer.gather();
     TrainState state = trainer.snapshot();
     for (std::vector<float>* numbers :
          {&state.latent, &state.first, &state.second, &state.mean, &state.best, &state.pretrained})
@@ -230,7 +232,8 @@ TrainResult train(const TrainJob& asked, ThreadPool& pool, const ProgressSink& p
         const auto since = [](Clock::time_point then) {
             return std::chrono::duration<double>(Clock::now() - then).count();
         };
-        const bool due = since(kept) >= std::max(job.checkpoint_seconds, kWorkPerKeeping * keeping);
+        const double every = std::max(job.checkpoint_seconds, kWorkPerKeeping * keeping);
+        const bool due = ranks.any(ranks.first() && since(kept) >= every);
         if (due || !go_on || trainer.done()) {
             const auto start = Clock::now();
             keep(job, trainer, identity, job.keeps_end || !trainer.done());

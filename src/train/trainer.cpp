@@ -11,7 +11,6 @@
 #include "pibinn/error.hpp"
 #include "train/certified.hpp"
 #include "train/guarantee.hpp"
-#include "train/start.hpp"
 
 namespace pibinn {
 
@@ -26,16 +25,6 @@ constexpr double kSoftShare = 0.6;
 
 // Times the loss of the zero estimate: nothing comes back from there.
 constexpr double kDiverged = 1e10;
-
-// The thresholds of a stage's first network were learned with other weights. Where they do not hold
-// back steps of the scale that is best otherwise, each of twenty layers amplifies the error of the
-// one before: one-bit weights, plain update, one signal entry in a hundred. Training comes back
-// from errors far above those of zero, and a scale no lower than needed is best: at density 0.01
-// and 20 layers 0.14 diverges, 0.126, 0.113, 0.1 and 0.07 end at -22.9, -22.1, -21.4 and -19.4 dB.
-constexpr double kTamed = 1e7;  // energy of the error, relative to the signals
-constexpr double kLowered = 0.9;
-constexpr int kMostLowered = 20;
-constexpr std::size_t kStartingSignals = 250;
 
 /// What the error of a signal, or its norm, is divided by.
 double loss_unit(LossKind loss, double energy, double mean_energy) {
@@ -54,10 +43,17 @@ double loss_unit(LossKind loss, double energy, double mean_energy) {
     return 1;
 }
 
+std::unique_ptr<Network> shared_network(const NetworkSpec& spec, const Operator& op,
+                                        Backend& backend, Communicator& ranks) {
+    std::unique_ptr<Network> network = make_network(spec, op, backend);
+    network->share(ranks);
+    return network;
+}
+
 }  // namespace
 
 bool trains_on_parts(const NetworkSpec& spec, const Recipe& recipe) {
-    return !spec.has_prior() && recipe.validation == 0 && augments_rows(recipe.augment) &&
+    return !spec.has_prior() && augments_rows(recipe.augment) &&
            std::none_of(recipe.stages.begin(), recipe.stages.end(),
                         [](const Stage& stage) { return stage.alpha > 0 || stage.guarantee; });
 }
@@ -71,13 +67,12 @@ Trainer::Trainer(const Problem& problem, const NetworkSpec& spec, const Recipe& 
       backend_(backend),
       pool_(pool),
       ranks_(ranks),
-      network_(make_network(spec, problem.op, backend)),
+      network_(shared_network(spec, problem.op, backend, ranks)),
       latent_(network_->layout(), backend),
       effective_(network_->layout(), backend),
       gradient_(network_->layout(), backend),
-      optimiser_(network_->layout(), backend) {
+      optimiser_(network_->layout(), backend, network_->owners()) {
     recipe_.validate(spec_);
-    network_->share(ranks);
     const std::size_t rows = problem_.all_train_rows();
     validation_rows_ =
         static_cast<std::size_t>(std::lround(recipe_.validation * static_cast<double>(rows)));
@@ -104,46 +99,6 @@ Trainer::Trainer(const Problem& problem, const NetworkSpec& spec, const Recipe& 
     initialise();
     require_guarantee();
     begin_stage();
-}
-
-void Trainer::initialise() {
-    ParameterStore start = starting_parameters(spec_, problem_.op, recipe_, seed_);
-    if (spec_.has_prior()) start_prior(problem_.train.x, start);
-    latent_.upload(start.values());
-}
-
-void Trainer::begin_stage() {
-    if (done()) return;
-    optimiser_.restart();
-    state_.best.clear();
-    const Stage& stage = recipe_.stages[state_.stage];
-    if (stage.guarantee)
-        begin_guarantee();
-    else if (stage.scale > 0)
-        backend_.fill(static_cast<float>(stage.scale), latent_.scale());
-    if (stage.lower_scale) lower_scale(stage);
-}
-
-double Trainer::starting_error(const Stage& stage) {
-    make_effective(kind_in(stage), latent_, effective_, backend_);
-    const DataSet signals = rows_->first(kStartingSignals);
-    const Batch x = network_->recover_coefficients(effective_, signals.y, pool_);
-    double error = 0, energy = 0;
-    for (std::size_t i = 0; i < x.size(); ++i) {
-        const double truth = signals.x.values()[i];
-        error += (x.values()[i] - truth) * (x.values()[i] - truth);
-        energy += truth * truth;
-    }
-    return energy > 0 ? error / energy : 0;
-}
-
-void Trainer::lower_scale(const Stage& stage) {
-    double scale = stage.scale;
-    for (int tries = 0; tries < kMostLowered; ++tries) {
-        if (starting_error(stage) <= kTamed) return;
-        scale *= kLowered;
-        backend_.fill(static_cast<float>(scale), latent_.scale());
-    }
 }
 
 bool Trainer::ends_float_stages(const Stage& stage) const {
@@ -184,6 +139,7 @@ void Trainer::run_epoch() {
     }
     network_->set_ramp(0, 0);  // what is measured is what is stored
     record.loss = loss / static_cast<double>(count);
+    share_latent();
     project(stage, record.rate);
     const bool last = state_.epoch + 1 == stage.epochs;
     if (last) optimiser_.settle(stage, latent_);
@@ -239,14 +195,37 @@ double Trainer::run_batch(const Stage& stage, double rate, std::span<const std::
         if (stage.guarantee && !guarantee_->holds(rows_->signal(rows[i]))) row_weights_[i] = 0;
         zero_loss += row_weights_[i] * std::pow(energy, power / 2);
     }
-    make_effective(kind_in(stage), latent_, effective_, backend_);
+    refresh_effective(stage);
     const double loss =
         network_->gradient(effective_, part, row_loss, row_weights_, gradient_, pool_);
     if (!(loss <= kDiverged * std::max(zero_loss, 1e-30))) fail_diverged(stage);
-    if (logarithm && loss > 0) backend_.multiply(static_cast<float>(1 / loss), gradient_.all());
+    if (logarithm && loss > 0) scale_gradient(static_cast<float>(1 / loss));
     if (stage.alpha > 0 && stage.trains_weights) add_penalty(stage);
     optimiser_.step(stage, rate, gradient_, latent_);
+    own_stepped_ = own_stepped_ || (network_->owners().several() && stage.trains_weights);
     return loss * count;
+}
+
+void Trainer::refresh_effective(const Stage& stage) {
+    const LayerOwners& owners = network_->owners();
+    if (!own_stepped_) {
+        make_effective(kind_in(stage), latent_, effective_, backend_);
+        return;
+    }
+    // Passes need no latent weights, which stay where they are until the epoch ends.
+    make_effective(kind_in(stage), latent_, effective_, owners.own(), backend_);
+    owners.share(effective_, backend_);
+}
+
+void Trainer::share_latent() {
+    if (own_stepped_) network_->owners().share(latent_, backend_);
+    own_stepped_ = false;
+}
+
+void Trainer::scale_gradient(float factor) {
+    for (const std::size_t k : network_->owners().own())
+        backend_.multiply(factor, gradient_.weights(k));
+    backend_.multiply(factor, gradient_.scalars());
 }
 
 void Trainer::add_penalty(const Stage& stage) {
@@ -294,11 +273,14 @@ double Trainer::test_nmse_db() {
 
 void Trainer::validate() {
     make_effective(kind_in(recipe_.stages[state_.stage]), latent_, effective_, backend_);
-    const auto held_out = [&](const Batch& rows) {
-        return rows.view().row_range(rows.rows() - validation_rows_, rows.rows());
-    };
-    const Batch x = network_->recover_coefficients(effective_, held_out(problem_.train.y), pool_);
-    const double error = measure(held_out(problem_.train.x), x).energy_nmse_db;
+    const BatchPart held_out = rows_->held_out(*network_);
+    const Batch x = network_->recover_on_first(effective_, held_out, pool_);
+    double error = 0;
+    if (ranks_.first()) {
+        const ConstBatchView all = problem_.train.x;
+        error = measure(all.row_range(all.rows - validation_rows_, all.rows), x).energy_nmse_db;
+    }
+    ranks_.broadcast(std::as_writable_bytes(std::span(&error, 1)), 0);
     if (!state_.best.empty() && error >= state_.best_error) return;
     state_.best.resize(latent_.layout().size());
     latent_.download(state_.best);
@@ -370,9 +352,13 @@ std::size_t training_bytes_per_link(std::string_view device) {
 
 void Trainer::fail_diverged(const Stage& stage) const {
     // The first layer whose gradient is no longer a number is where it broke.
+    std::vector<double> norms(spec_.layers, 0.0);
+    for (const std::size_t k : network_->owners().own())
+        norms[k - 1] = backend_.squared_norm(gradient_.weights(k));
+    network_->owners().share(norms);
     std::size_t layer = 0;
     for (std::size_t k = spec_.layers; k >= 1; --k)
-        if (!std::isfinite(backend_.squared_norm(gradient_.weights(k)))) layer = k;
+        if (!std::isfinite(norms[k - 1])) layer = k;
     throw Error(
         ErrorKind::failed,
         fmt::format("training diverged in epoch {} (stage '{}', {})", state_.history.size() + 1,

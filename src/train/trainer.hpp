@@ -44,6 +44,9 @@ public:
 
     const std::vector<EpochRecord>& history() const { return state_.history; }
     const std::vector<double>& seconds() const { return state_.seconds; }
+    /// All ranks: what snapshot() takes of other ranks comes to the first one.
+    void gather() { optimiser_.gather(); }
+    /// On the first rank, of what was gathered last.
     TrainState snapshot() const;
     /// Of the numbers of a snapshot.
     std::size_t state_bytes() const;
@@ -74,6 +77,12 @@ private:
     /// A step on rows of the epoch's set; `part` is what this rank works through.
     double run_batch(const Stage& stage, double rate, std::span<const std::uint32_t> rows,
                      const BatchPart& part);
+    /// All ranks: the effective weights of what was stepped last.
+    void refresh_effective(const Stage& stage);
+    /// All ranks: the latent weights of all layers, of which each rank has stepped its own.
+    void share_latent();
+    /// Multiplies what is here of it.
+    void scale_gradient(float factor);
     void add_penalty(const Stage& stage);
     void project(const Stage& stage, double rate);
     /// Scales weights, and flips signs where that is not enough, until the stage's alpha is kept.
@@ -94,6 +103,7 @@ private:
     void validate();
     /// The weights a stage runs forward with.
     WeightKind kind_in(const Stage& stage) const;
+    /// All ranks.
     [[noreturn]] void fail_diverged(const Stage& stage) const;
 
     const Problem& problem_;
@@ -108,6 +118,7 @@ private:
     DeviceParameters effective_;
     DeviceParameters gradient_;
     Optimiser optimiser_;
+    bool own_stepped_ = false;  ///< other ranks have newer latent weights of their layers
     std::shared_ptr<const CertifiedSet> certified_;  ///< where a stage asks for alpha
     std::shared_ptr<Guarantee> guarantee_;           ///< where a stage asks for one
     double proven_ = 0;                              ///< the bound of state_.best

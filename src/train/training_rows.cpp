@@ -24,11 +24,8 @@ void TrainingRows::begin_epoch(Augment augment, std::uint64_t seed, std::uint64_
     const std::size_t own = shares_.begin(ranks_.rank());
     const std::size_t own_rows = shares_.size(ranks_.rank());
     begin_ = in_parts_ ? own : 0;
-    const std::size_t held = in_parts_ ? own_rows : shares_.rows();
     if (augment == Augment::none) {
-        const std::size_t skipped = begin_ - problem_.train_begin;
-        x_ = problem_.train.x.view().row_range(skipped, skipped + held);
-        y_ = problem_.train.y.view().row_range(skipped, skipped + held);
+        take_own_rows();
     } else {
         augment_epoch(augment, problem_, trained_, seed, epoch, set_, pool, ranks_, in_parts_);
         x_ = set_.x;
@@ -43,6 +40,15 @@ void TrainingRows::begin_epoch(Augment augment, std::uint64_t seed, std::uint64_
     for (std::size_t r = 0; r < ranks_.size(); ++r)
         std::copy_n(all.data() + r * mine.size(), shares_.size(r),
                     energies_.data() + shares_.begin(r));
+}
+
+void TrainingRows::take_own_rows() {
+    const std::size_t self = ranks_.rank();
+    begin_ = in_parts_ ? shares_.begin(self) : 0;
+    const std::size_t held = in_parts_ ? shares_.size(self) : shares_.rows();
+    const std::size_t skipped = begin_ - problem_.train_begin;
+    x_ = problem_.train.x.view().row_range(skipped, skipped + held);
+    y_ = problem_.train.y.view().row_range(skipped, skipped + held);
 }
 
 template <class Take>
@@ -84,26 +90,29 @@ BatchPart TrainingRows::batch(std::span<const std::uint32_t> rows, const Network
 void TrainingRows::fetch(std::span<const std::uint32_t> rows, const Network& network) {
     const std::size_t each = x_cols_ + y_cols_;
     const std::size_t size = ranks_.size(), self = ranks_.rank();
-    std::vector<std::vector<float>> out(size), in(size);
-    for (std::size_t r = 0; r < size; ++r)
+    out_.resize(size);
+    in_.resize(size);
+    for (std::size_t r = 0; r < size; ++r) {
+        out_[r].clear();
         for_rows(rows, network, r, [&](FoldedRow row) {
             if (shares_.part_of(row.row) != self) return;
-            out[r].resize(out[r].size() + each);
-            float* const at = out[r].data() + out[r].size() - each;
+            out_[r].resize(out_[r].size() + each);
+            float* const at = out_[r].data() + out_[r].size() - each;
             copy(row, at, at + y_cols_);
         });
+    }
     std::vector<std::size_t> counts(size, 0);
     for_rows(rows, network, self, [&](FoldedRow row) { ++counts[shares_.part_of(row.row)]; });
     std::vector<std::span<const std::byte>> sent;
     std::vector<std::span<std::byte>> received;
     for (std::size_t r = 0; r < size; ++r) {
-        in[r].resize(counts[r] * each);
-        sent.push_back(std::as_bytes(std::span(out[r])));
-        received.push_back(std::as_writable_bytes(std::span(in[r])));
+        in_[r].resize(counts[r] * each);
+        sent.push_back(std::as_bytes(std::span(out_[r])));
+        received.push_back(std::as_writable_bytes(std::span(in_[r])));
     }
     ranks_.exchange(sent, received);
     std::vector<const float*> next;
-    for (const std::vector<float>& part : in) next.push_back(part.data());
+    for (const std::vector<float>& part : in_) next.push_back(part.data());
     float *x = batch_x_.data(), *y = batch_y_.data();
     for_rows(rows, network, self, [&](FoldedRow row) {
         const float*& from = next[shares_.part_of(row.row)];
@@ -124,6 +133,24 @@ BatchPart TrainingRows::whole(const Network& network) {
         return ConstBatchView(all.data, trained_ * network.repeat(), all.cols / network.repeat());
     };
     return {trained_, folded(y_), folded(x_)};
+}
+
+BatchPart TrainingRows::held_out(const Network& network) {
+    const std::size_t count = shares_.rows() - trained_;
+    if (!network.ranks().several() && !in_parts_) {
+        const std::size_t cols = problem_.train.y.cols();
+        const ConstBatchView rows = problem_.train.y.view().row_range(trained_, shares_.rows());
+        return {count, {rows.data, count * network.repeat(), cols / network.repeat()}, {}};
+    }
+    if (!held_out_y_) {
+        take_own_rows();
+        std::vector<std::uint32_t> rows(count);
+        std::iota(rows.begin(), rows.end(), static_cast<std::uint32_t>(trained_));
+        batch(rows, network);
+        held_out_y_ = std::move(batch_y_);
+        batch_x_ = batch_y_ = Batch();
+    }
+    return {count, *held_out_y_, {}};
 }
 
 DataSet TrainingRows::first(std::size_t count) const {

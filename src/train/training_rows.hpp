@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -36,6 +37,10 @@ public:
     /// The same of all rows in one batch, in their order.
     BatchPart whole(const Network& network);
 
+    /// All ranks: the problem's rows that are not trained on, for the passes of this one. Signals
+    /// are left out.
+    BatchPart held_out(const Network& network);
+
     /// All ranks: the first signals of the problem, as many as there are.
     DataSet first(std::size_t count) const;
 
@@ -50,6 +55,8 @@ private:
                   const Take& take) const;
     /// Copies measurements and signal of a row that is here.
     void copy(FoldedRow from, float* y, float* x) const;
+    /// Batches are of the problem's own rows.
+    void take_own_rows();
     void fetch(std::span<const std::uint32_t> rows, const Network& network);
 
     const Problem& problem_;
@@ -63,6 +70,8 @@ private:
     std::size_t x_cols_ = 0, y_cols_ = 0;  ///< of a folded row
     std::vector<double> energies_;
     Batch batch_x_, batch_y_;
+    std::optional<Batch> held_out_y_;  ///< once somebody asked for it
+    std::vector<std::vector<float>> out_, in_;  ///< rows of a batch that go to ranks, and come
 };
 
 }  // namespace pibinn

@@ -28,8 +28,7 @@ public:
     void exchange(std::span<const std::span<const std::byte>>,
                   std::span<const std::span<std::byte>>) override {}
     void barrier() override {}
-    std::unique_ptr<OrderedSum> ordered_sum(std::vector<std::span<float>>, std::size_t,
-                                            AddOwn) override {
+    std::unique_ptr<OrderedSum> ordered_sum(std::vector<SumPiece>, std::size_t, AddOwn) override {
         return nullptr;
     }
     std::string ask(std::string_view question) override {

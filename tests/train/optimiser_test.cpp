@@ -129,12 +129,11 @@ TEST(Optimiser, KeepsThresholdsFromGoingNegativeAndTheScalePositive) {
     ParameterStore p(f.layout);
     ParameterStore g(f.layout);
     Stage stage;
+    stage.trains_weights = false;
     stage.trains_scale = true;
-    stage.trains_weights = false;  // their signs stay, and with them that of the scale's gradient
     p.scale()[0] = 0.01F;
     g.theta()[0] = 1;
-    p.weights(1)[0] = -1;
-    g.weights(1)[0] = -1;
+    g.weights(1)[0] = 1;  // what the scale's follows from
     for (int i = 0; i < 50; ++i) f.step(optimiser, stage, 0.1, g, p);
     EXPECT_EQ(p.theta()[0], 0.0F);
     EXPECT_GT(p.scale()[0], 0.0F);

@@ -161,8 +161,12 @@ public:
                         std::span<const ConstBufferView> latents, BufferView gradient) override {
         double sum = 0;
         for (std::size_t k = 0; k < latents.size(); ++k)
-            sum += cpu::dot_signs(numbers(weight_gradients[k]), numbers(latents[k]));
+            sum += scale_gradient_of(weight_gradients[k], latents[k]);
         numbers(gradient)[0] = static_cast<float>(sum);
+    }
+
+    double scale_gradient_of(ConstBufferView weight_gradient, ConstBufferView latent) override {
+        return cpu::dot_signs(numbers(weight_gradient), numbers(latent));
     }
 
     void move_towards_levels(ConstBufferView level, float strength, BufferView weights) override {

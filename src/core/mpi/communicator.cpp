@@ -108,8 +108,8 @@ public:
         complete("meet", [&](MPI_Request* request) { return MPI_Ibarrier(work_, request); });
     }
 
-    std::unique_ptr<OrderedSum> ordered_sum(std::vector<std::span<float>> pieces,
-                                            std::size_t adding, AddOwn add) override {
+    std::unique_ptr<OrderedSum> ordered_sum(std::vector<SumPiece> pieces, std::size_t adding,
+                                            AddOwn add) override {
         return std::make_unique<ChainSum>(calls_, work_, std::move(pieces), adding, std::move(add));
     }
 

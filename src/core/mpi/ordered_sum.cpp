@@ -5,11 +5,13 @@
 namespace pibinn::mpi {
 
 namespace {
-constexpr int kChainTag = 7;
-}
+constexpr int kChainTag = 7, kSumTag = 8;
 
-ChainSum::ChainSum(Calls& calls, MPI_Comm comm, std::vector<std::span<float>> pieces,
-                   std::size_t adding, Communicator::AddOwn add)
+int count(std::span<const float> numbers) { return static_cast<int>(numbers.size()); }
+}  // namespace
+
+ChainSum::ChainSum(Calls& calls, MPI_Comm comm, std::vector<SumPiece> pieces, std::size_t adding,
+                   Communicator::AddOwn add)
     : calls_(calls),
       comm_(comm),
       pieces_(std::move(pieces)),
@@ -26,8 +28,8 @@ ChainSum::ChainSum(Calls& calls, MPI_Comm comm, std::vector<std::span<float>> pi
     const std::lock_guard lock(calls_.mutex());
     // Messages between two ranks keep their order, so that all pieces may have one tag.
     for (std::size_t i = 0; i < pieces_.size(); ++i)
-        check(MPI_Irecv(pieces_[i].data(), static_cast<int>(pieces_[i].size()), MPI_FLOAT,
-                        rank_ - 1, kChainTag, comm_, &received_[i]),
+        check(MPI_Irecv(pieces_[i].numbers.data(), count(pieces_[i].numbers), MPI_FLOAT, rank_ - 1,
+                        kChainTag, comm_, &received_[i]),
               "receive a sum");
 }
 
@@ -47,8 +49,8 @@ void ChainSum::add_some() {
         add_(i, rank_ == 0);
         if (rank_ == last_) continue;
         const std::lock_guard lock(calls_.mutex());
-        check(MPI_Isend(pieces_[i].data(), static_cast<int>(pieces_[i].size()), MPI_FLOAT,
-                        rank_ + 1, kChainTag, comm_, &sent_[i]),
+        check(MPI_Isend(pieces_[i].numbers.data(), count(pieces_[i].numbers), MPI_FLOAT, rank_ + 1,
+                        kChainTag, comm_, &sent_[i]),
               "pass a sum on");
     }
 }
@@ -57,11 +59,23 @@ void ChainSum::share_some() {
     for (; handed_ < pieces_.size(); ++handed_) {
         const std::size_t i = handed_;
         if (adds_ && (i >= added_ || !done(sent_[i]))) return;
-        const std::lock_guard lock(calls_.mutex());
-        check(MPI_Ibcast(pieces_[i].data(), static_cast<int>(pieces_[i].size()), MPI_FLOAT, last_,
-                         comm_, &shared_[i]),
-              "share a sum");
+        share(i);
     }
+}
+
+void ChainSum::share(std::size_t i) {
+    const std::span<float> sum = pieces_[i].numbers;
+    const int to = static_cast<int>(pieces_[i].to.value_or(0));
+    const std::lock_guard lock(calls_.mutex());
+    if (!pieces_[i].to)
+        check(MPI_Ibcast(sum.data(), count(sum), MPI_FLOAT, last_, comm_, &shared_[i]),
+              "share a sum");
+    else if (to != last_ && rank_ == last_)
+        check(MPI_Isend(sum.data(), count(sum), MPI_FLOAT, to, kSumTag, comm_, &shared_[i]),
+              "hand on a sum");
+    else if (to != last_ && rank_ == to)
+        check(MPI_Irecv(sum.data(), count(sum), MPI_FLOAT, last_, kSumTag, comm_, &shared_[i]),
+              "get a sum");
 }
 
 bool ChainSum::all_shared() {
