@@ -22,7 +22,8 @@ KINDS = {
     "rolled, one batch": sets("train.augment=roll", "problem.noise_std=0.1", "train.batch=1100"),
     # What is made of the gradients and weights of all layers, whoever owns them.
     "a scale per layer": sets("model.weights=one-bit-layer"),
-    "alpha": sets("train.stage.joint.alpha=0.5", "train.stage.stage2.alpha=0.5"),
+    "alpha": sets("problem.support=[1,5,9]", "train.stage.joint.alpha=0.5",
+                  "train.stage.stage2.alpha=0.5"),
     "paper": sets("train.recipe=paper", "train.stage.stage1.epochs=2"),
     # Fewer signals than a rank's task has rows, each of many blocks.
     "tied, few of many blocks": sets(
