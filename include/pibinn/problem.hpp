@@ -70,7 +70,8 @@ struct Problem {
     bool given_measurements = false;
     bool own_signals = false;
     bool sparse = true;
-    /// y - A x of given training pairs, one per row of `train`: the noise of signals that are measured anew.
+    /// y - A x of given training pairs, one per row of `train`: the noise of signals that are
+    /// measured anew.
     Batch train_residual;
     /// The share of the energy of given training measurements that A x does not explain.
     double unexplained = 0;

@@ -70,7 +70,7 @@ private:
     std::size_t x_cols_ = 0, y_cols_ = 0;  ///< of a folded row
     std::vector<double> energies_;
     Batch batch_x_, batch_y_;
-    std::optional<Batch> held_out_y_;  ///< once somebody asked for it
+    std::optional<Batch> held_out_y_;           ///< once somebody asked for it
     std::vector<std::vector<float>> out_, in_;  ///< rows of a batch that go to ranks, and come
 };
 
