@@ -66,6 +66,9 @@ struct NetworkSpec {
     /// dimension a ring is one site on either side, cyclic but for `wiener`.
     std::size_t neighbours = 0;
     std::size_t grid = 0;  ///< side of the square that the sites form; 0 for one dimension
+    /// Residuals are taken less their mean over the rows of a block, which costs one measurement:
+    /// for operators whose columns have a mean in common, as those of zeros and ones do.
+    bool centre = false;
 
     /// Throws a usage error for combinations that do not exist.
     void validate() const;

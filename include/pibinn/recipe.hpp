@@ -150,10 +150,17 @@ Recipe named_recipe(std::string_view name, const NetworkSpec& spec);
 
 /// The network that a recipe trains: "paper" and "guaranteed" are always of the plain update.
 NetworkSpec network_for(std::string_view recipe, NetworkSpec spec);
+/// What of a network was asked for and stays as it is.
+struct OwnChoices {
+    bool groups = false;
+    bool centre = false;
+};
+
 /// The network with what follows from the signals: complex groups for complex signals, groups of
-/// rows where a row holds several vectors, and the grid of patches for neighbours. Groups that were
-/// asked for (`own_groups`) stay.
-NetworkSpec fit_network(const Problem& problem, NetworkSpec spec, bool own_groups = false);
+/// rows where a row holds several vectors, and the grid of patches for neighbours. Residuals are
+/// centred where the columns of the operator have a mean in common and there is an Onsager term,
+/// which takes them to have none.
+NetworkSpec fit_network(const Problem& problem, NetworkSpec spec, OwnChoices own = {});
 /// Rings of neighbours that were found to be enough: of `wiener` three in one dimension and two on
 /// a grid, otherwise one.
 std::size_t usual_neighbours(Activation activation, bool on_grid);

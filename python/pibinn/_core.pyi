@@ -166,8 +166,9 @@ class Recovery:
 
 def train(
         problem: Problem, spec: dict[str, Any], recipe: str, changes: dict[str, Any],
-        own_groups: bool, seed: int, device: str, folder: str | os.PathLike[str], resume: bool,
-        threads: int, progress: Any | None) -> dict[str, Any]: ...
+        own_groups: bool, own_centre: bool, seed: int, device: str,
+        folder: str | os.PathLike[str], resume: bool, threads: int,
+        progress: Any | None) -> dict[str, Any]: ...
 
 def usual_neighbours(arg0: str, arg1: bool, /) -> int: ...
 

@@ -63,6 +63,9 @@ class UnrolledRecovery(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type
         are.
     neighbours : int or bool, default=False
         Rings of neighbours whose energy counts for an entry; True is as many as were found useful.
+    centre : bool, default=None
+        Take residuals less their mean, for operators whose columns have a mean in common; None
+        does so where they have one, as zeros and ones do.
     polish : int, default=None
         Conjugate-gradient steps on the support after the last layer; None lets the training
         choose.
@@ -134,7 +137,8 @@ class UnrolledRecovery(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type
     def __init__(self, operator: Any = None, *, n_layers: int = 10, weights: str = "tied",
                  activation: str = "piecewise", update: str = "accelerated", delta: float = 1.0,
                  pieces: int = 4, groups: str = "auto", neighbours: int | bool = False,
-                 polish: int | None = None, basis: Any = None, vectors: int = 1,
+                 centre: bool | None = None, polish: int | None = None, basis: Any = None,
+                 vectors: int = 1,
                  recipe: str = "default", guarantee: dict[str, Any] | None = None,
                  augment: str | None = None, loss: str | None = None,
                  max_epochs: int | None = None, learning_rate: float | None = None,
@@ -151,6 +155,7 @@ class UnrolledRecovery(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type
         self.pieces = pieces
         self.groups = groups
         self.neighbours = neighbours
+        self.centre = centre
         self.polish = polish
         self.basis = basis
         self.vectors = vectors
@@ -341,6 +346,8 @@ class UnrolledRecovery(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type
             "neighbours": whole(int(rings), "neighbours")}
         if self.groups != "auto":
             spec["groups"] = str(self.groups)
+        if self.centre is not None:
+            spec["centre"] = bool(self.centre)
         if self.polish is not None:
             spec["polish"] = whole(self.polish, "polish")
         return spec
@@ -372,8 +379,8 @@ class UnrolledRecovery(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type
         with ProgressBar(self.verbose) as bar:
             result = _core.train(
                 problem, self._spec(problem.traits["patch"] > 0), str(self.recipe),
-                self._changes(), self.groups != "auto", seed, str(self.device), folder,
-                bool(folder), threads_of(self.n_jobs), bar.listener)
+                self._changes(), self.groups != "auto", self.centre is not None, seed,
+                str(self.device), folder, bool(folder), threads_of(self.n_jobs), bar.listener)
         for warning in result["warnings"]:
             warnings.warn(warning, TrainingWarning, stacklevel=3)
         self.train_nmse_db_ = result["train_nmse_db"]

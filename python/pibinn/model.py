@@ -19,7 +19,7 @@ from .operator import Operator
 _STATE = 1  # of pickles
 # What a network is beside its depth.
 _WORDS = ("architecture", "activation", "weights", "update", "threshold", "momentum", "onsager",
-          "step", "delta", "pieces", "polish", "groups", "neighbours", "grid")
+          "step", "delta", "pieces", "polish", "groups", "neighbours", "grid", "centre")
 
 
 class Model:

@@ -193,6 +193,8 @@ class UnrolledNet(nn.Module):  # type: ignore[misc]
     def _run_part(self, part: _Part, y: Tensor, weights: list[Tensor]) -> list[Tensor]:
         spec = self.spec
         a = part.matrix(self.links)
+        if spec["centre"]:
+            a, y = a - a.mean(dim=0), y - y.mean(dim=2, keepdim=True)
         x = before = y.new_zeros(y.shape[0], y.shape[1], part.n)
         r = torch.zeros_like(y)
         slopes = y.new_zeros(y.shape[0], 1, 1)

@@ -59,6 +59,7 @@ NetworkSpec spec_of(const nb::dict& words) {
     spec.groups = parse_groups(word(words, "groups", "none"));
     spec.neighbours = get(words, "neighbours", spec.neighbours);
     spec.grid = get(words, "grid", spec.grid);
+    spec.centre = get(words, "centre", spec.centre);
     spec.validate();
     return spec;
 }
@@ -81,6 +82,7 @@ nb::dict to_dict(const NetworkSpec& spec) {
     words["groups"] = text(to_string(spec.groups));
     words["neighbours"] = spec.neighbours;
     words["grid"] = spec.grid;
+    words["centre"] = spec.centre;
     return words;
 }
 

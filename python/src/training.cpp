@@ -96,12 +96,13 @@ nb::dict to_dict(const TrainResult& result, const Recipe& recipe) {
 
 /// As train(problem, spec, options) of the library, with a recipe that may be changed.
 nb::dict train_network(const Problem& problem, const nb::dict& spec, const std::string& recipe,
-                       const nb::dict& changes, bool own_groups, std::uint64_t seed,
-                       const std::string& device, const std::filesystem::path& folder, bool resume,
-                       std::size_t threads, const nb::object& progress) {
+                       const nb::dict& changes, bool own_groups, bool own_centre,
+                       std::uint64_t seed, const std::string& device,
+                       const std::filesystem::path& folder, bool resume, std::size_t threads,
+                       const nb::object& progress) {
     TrainJob job;
     job.problem = &problem;
-    job.spec = fit_network(problem, network_for(recipe, spec_of(spec)), own_groups);
+    job.spec = fit_network(problem, network_for(recipe, spec_of(spec)), {own_groups, own_centre});
     job.recipe = recipe_for(problem, job.spec, recipe);
     change_recipe(changes, job.recipe);
     require_augment(job.recipe.augment, problem.traits());
@@ -123,8 +124,8 @@ nb::dict train_network(const Problem& problem, const nb::dict& spec, const std::
 
 void bind_training(nb::module_& core) {
     core.def("train", &train_network, "problem"_a, "spec"_a, "recipe"_a, "changes"_a,
-             "own_groups"_a, "seed"_a, "device"_a, "folder"_a, "resume"_a, "threads"_a,
-             "progress"_a.none());
+             "own_groups"_a, "own_centre"_a, "seed"_a, "device"_a, "folder"_a, "resume"_a,
+             "threads"_a, "progress"_a.none());
     core.def("usual_neighbours", [](const std::string& activation, bool on_grid) {
         return usual_neighbours(parse_activation(activation), on_grid);
     });

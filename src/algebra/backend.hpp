@@ -24,6 +24,7 @@ struct LayerSettings {
     bool residual_threshold = false;  ///< theta_k mean|r_k| instead of theta_k
     bool momentum = false;            ///< beta counts
     bool onsager = false;             ///< omega counts
+    bool centre = false;              ///< residuals are taken less their mean over the rows
     float delta = 1;
     /// Of a hard threshold, backward only: the jump at |z| = tau is taken for a ramp from
     /// (1 - w) tau to (1 + w) tau, w = ramp (1 - softening); 0 leaves it a jump, without gradient.

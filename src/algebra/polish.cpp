@@ -5,6 +5,7 @@
 
 #include <Eigen/Dense>
 
+#include "algebra/centre.hpp"
 #include "pibinn/error.hpp"
 
 namespace pibinn {
@@ -23,8 +24,9 @@ float polish_unit(std::span<const float> values) {
     return std::ldexp(1.0F, std::clamp(std::ilogb(most), -most_exponent, most_exponent));
 }
 
-Polish::Polish(const Block& block, std::span<const float> operator_values, Grouping grouping)
-    : block_(block), values_(operator_values), grouping_(grouping) {}
+Polish::Polish(const Block& block, std::span<const float> operator_values, Grouping grouping,
+               bool centred)
+    : block_(block), values_(operator_values), grouping_(grouping), centred_(centred) {}
 
 void Polish::find_support(float cut, BatchView x) {
     support_.clear();
@@ -62,6 +64,7 @@ void Polish::gather_columns() {
         const std::size_t end = block_.column_begin(support_[e] + 1);
         for (std::size_t l = begin; l < end; ++l)
             columns_[e * m + (block_.full() ? l - begin : block_.row_indices[l])] = values_[l];
+        if (centred_) centre(std::span(columns_).subspan(e * m, m));
     }
     const Eigen::Map<const Eigen::MatrixXf> a(columns_.data(), static_cast<Eigen::Index>(m),
                                               static_cast<Eigen::Index>(support_.size()));
@@ -95,7 +98,9 @@ void Polish::solve(std::size_t steps, std::span<const float> y, std::span<float>
     for (Eigen::Index e = 0; e < count; ++e)
         found[e] = x[support_[static_cast<std::size_t>(e)]] / y_unit / per_a_;
 
-    r = Eigen::Map<const Eigen::VectorXf>(y.data(), m) / y_unit - a * (per_a_ * found);
+    r = Eigen::Map<const Eigen::VectorXf>(y.data(), m) / y_unit;
+    if (centred_) centre(r_);
+    r -= a * (per_a_ * found);
     s = a.transpose() * (per_a_ * r);
     p = s;
     float gamma = s.squaredNorm();

@@ -32,8 +32,10 @@ float polish_unit(std::span<const float> values);
 /// has conjugate gradients of its own: they are nearer to the end after as many steps.
 class Polish {
 public:
-    /// Keeps a view of the operator's values, one per link of the block.
-    Polish(const Block& block, std::span<const float> operator_values, Grouping grouping = {});
+    /// Keeps a view of the operator's values, one per link of the block. Where residuals are
+    /// `centred`, so are the columns and y.
+    Polish(const Block& block, std::span<const float> operator_values, Grouping grouping = {},
+           bool centred = false);
 
     /// The rows of one group: S holds the sites whose magnitude is beyond `cut` times the largest,
     /// all others become zero. Nothing happens where S has more entries per row than there are
@@ -51,6 +53,7 @@ private:
     Block block_;
     std::span<const float> values_;
     Grouping grouping_;
+    bool centred_;
     std::vector<float> sizes_;          ///< of the sites
     std::vector<std::size_t> support_;  ///< columns, ascending
     std::vector<float> columns_;        ///< of S, one after the other, zeros included

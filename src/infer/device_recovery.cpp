@@ -21,6 +21,7 @@ void require_device_network(const NetworkSpec& spec) {
     };
     if (spec.architecture != Architecture::unrolled) refuse("fully connected networks");
     if (!spec.entrywise()) refuse("networks with groups, neighbours or activation wiener");
+    if (spec.centre) refuse("networks with centred residuals");
 }
 
 /// A block's links as a dense matrix, column by column.

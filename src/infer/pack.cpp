@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "algebra/centre.hpp"
 #include "algebra/quantiser.hpp"
 #include "model/network_sites.hpp"
 #include "model/weights/weight_rules.hpp"
@@ -145,17 +146,25 @@ void pack_operator(std::span<const float> links, const SignLayout& layout, Packe
     }
 }
 
+/// The links of layer k in one block as its product takes them: where a tied network centres its
+/// residuals, columns of zeros and ones are columns of signs.
+std::vector<float> product_links(const Model& model, const Block& block, std::size_t k) {
+    const auto links = model.layer_links(k + 1).subspan(block.first_link, block.links());
+    if (model.spec.tied() && model.spec.centre && block.full())
+        return levelled_columns(block, links);
+    return {links.begin(), links.end()};
+}
+
 /// The magnitudes of a layer's weights in one block: one for all of them, or one for every column.
-std::vector<float> weight_sizes(const Model& model, const Block& block, std::size_t k) {
-    const std::span<const float> links = model.layer_links(k + 1);
+std::vector<float> weight_sizes(const Model& model, const Block& block, std::size_t k,
+                                std::span<const float> weights) {
     std::vector<float> sizes;
     if (!model.spec.tied() &&
         rules_of(model.spec.weights).quantiser.scale != Quantiser::Scale::channel)
-        return {largest(links)};
+        return {largest(model.layer_links(k + 1))};
     for (std::size_t j = 0; j < block.cols; ++j) {
         const std::size_t begin = block.column_begin(j);
-        sizes.push_back(
-            largest(links.subspan(block.first_link + begin, block.column_begin(j + 1) - begin)));
+        sizes.push_back(largest(weights.subspan(begin, block.column_begin(j + 1) - begin)));
     }
     const bool all_alike = std::ranges::all_of(sizes, [&](float s) { return s == sizes[0]; });
     if (model.spec.tied() && all_alike) sizes.resize(1);
@@ -167,7 +176,8 @@ void pack_weights(const Model& model, const Block& from, const SignLayout& layou
                   PackedBlock& block) {
     PackedLayer& layer = block.layers[k];
     const float step = model.step_of(k + 1);
-    const std::vector<float> sizes = weight_sizes(model, from, k);
+    const std::vector<float> weights = product_links(model, from, k);
+    const std::vector<float> sizes = weight_sizes(model, from, k, weights);
     if (sizes.size() == 1) {
         layer.scale *= step * sizes[0] / static_cast<float>(block.planes);
     } else {
@@ -177,7 +187,6 @@ void pack_weights(const Model& model, const Block& from, const SignLayout& layou
             block.channel_scales[k * block.stride + j] = layer.scale * step * sizes[j];
     }
     if (block.tied && k > 0) return;
-    const auto weights = model.layer_links(k + 1).subspan(from.first_link, from.links());
     if (block.has_link_rows()) {
         pack_link_rows(weights, block,
                        block.link_rows.data() + k * block.planes * block.link_plane_size());
@@ -203,6 +212,7 @@ PackedBlock pack_shape(const Model& model, const Block& from, const SignLayout& 
     block.plain = !spec.update.momentum && !spec.update.onsager && spec.delta == 1;
     block.polish = spec.polish;
     if (spec.polish > 0) block.cut = model.cut[0];
+    block.centre = spec.centre;
     block.by_sites = !spec.entrywise();
     block.sites = sites_of(spec, model.op.structure());
     block.local = model.local;
@@ -219,7 +229,11 @@ PackedBlock pack_shape(const Model& model, const Block& from, const SignLayout& 
     block.stride = (block.n + kPad - 1) / kPad * kPad;
     block.offsets.assign(from.offsets.begin(), from.offsets.end());
     block.rows.assign(from.row_indices.begin(), from.row_indices.end());
-    pack_operator(model.op.values().subspan(from.first_link, from.links()), layout, block);
+    const auto links = model.op.values().subspan(from.first_link, from.links());
+    if (spec.centre && from.full())
+        pack_operator(centred_columns(from, links), layout, block);
+    else
+        pack_operator(links, layout, block);
     return block;
 }
 
@@ -258,9 +272,9 @@ std::vector<PackedBlock> pack_blocks(const Model& model, const SignLayout& layou
     return blocks;
 }
 
-bool has_columns_of_signs(const Operator& op) {
-    for (const Block& block : op.structure().parts()) {
-        const auto links = op.values().subspan(block.first_link, block.links());
+bool ties_to_signs(const Model& model) {
+    for (const Block& block : model.op.structure().parts()) {
+        const std::vector<float> links = product_links(model, block, 0);
         for (std::size_t j = 0; j < block.cols; ++j) {
             const std::size_t begin = block.column_begin(j);
             for (std::size_t l = begin; l < block.column_begin(j + 1); ++l)

@@ -17,7 +17,8 @@ std::vector<PackedLayer> pack_layers(const Model& model, std::size_t m);
 /// The pieces of every layer's learned shrink; nothing for other activations.
 void pack_shrinks(const Model& model, PackedBlock& block);
 
-/// Whether all entries of a column have one magnitude, so that signs and a scale store it.
-bool has_columns_of_signs(const Operator& op);
+/// Whether all weights of a column of a tied network have one magnitude, so that signs and a scale
+/// store it.
+bool ties_to_signs(const Model& model);
 
 }  // namespace pibinn

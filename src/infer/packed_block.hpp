@@ -78,6 +78,9 @@ struct PackedBlock {
     float cut = 0;  ///< of polish: the share of the largest entry that the support is beyond
     std::vector<PackedLayer> layers;
 
+    /// Residuals are taken less their mean. The columns of a full block are stored less theirs, so
+    /// that y alone is left to centre; of a mask y and A x are.
+    bool centre = false;
     /// The activation looks at groups and neighbours. Soft and hard thresholds then are learned
     /// shrinks of one piece.
     bool by_sites = false;

@@ -48,10 +48,11 @@ void require_room(const BatchView& x, std::size_t rows, std::size_t entries) {
                    "give one row per row of measurements, as long as the model has entries");
 }
 
-/// Kernels hold sums and differences of pairs of entries. One that overflows would make NaN of the
-/// zero beside which it stands, in rows that it is no business of.
-void require_sums(std::span<const float> entries) {
-    constexpr float most = std::numeric_limits<float>::max() / 2;
+/// Kernels hold sums and differences of pairs of entries, less the means of columns where residuals
+/// are centred. One that overflows would make NaN of the zero beside which it stands, in rows that
+/// it is no business of.
+void require_sums(std::span<const float> entries, bool centred) {
+    const float most = std::numeric_limits<float>::max() / (centred ? 4 : 2);
     for (std::size_t l = 0; l < entries.size(); ++l)
         if (!(std::abs(entries[l]) <= most))
             fail_input(fmt::format("the operator has {} at link {}, over {}", entries[l], l, most),
@@ -102,7 +103,7 @@ KernelChoice choose_kernel_for(const Model& model, std::string_view name) {
 bool can_be_packed(const Model& model) {
     const NetworkSpec& spec = model.spec;
     const bool signs =
-        spec.tied() ? has_columns_of_signs(model.op) : rules_of(spec.weights).sign_planes() > 0;
+        spec.tied() ? ties_to_signs(model) : rules_of(spec.weights).sign_planes() > 0;
     return spec.architecture == Architecture::unrolled && signs &&
            (spec.entrywise() ? rules_of(spec.activation).homogeneous : groups_can_be_packed(model));
 }
@@ -133,7 +134,7 @@ PackedModel::PackedModel(const Model& model, std::string_view kernel) {
                    "pack an unrolled model of one-bit or ternary weights, or one tied to an "
                    "operator of signs");
     require_fitting(model);
-    require_sums(model.op.values());
+    require_sums(model.op.values(), model.spec.centre);
     state_ = std::make_unique<const State>(model, kernel);
 }
 

@@ -11,6 +11,7 @@
 #include "model/model_parameters.hpp"
 #include "model/network.hpp"
 #include "pibinn/error.hpp"
+#include "problem/common_mean.hpp"
 
 namespace pibinn {
 
@@ -74,6 +75,11 @@ void require_fitting(const Model& model) {
     const Structure& s = model.op.structure();
     if (s.rows() == 0 || s.cols() == 0)
         fail_usage(fmt::format("Model::op is {} x {}", s.rows(), s.cols()), hint);
+    if (model.spec.centre && s.is_complex())
+        fail_usage(
+            "the rows of a complex operator hold real and imaginary parts, which have no "
+            "mean in common",
+            "set NetworkSpec::centre = false");
     const std::size_t stored = model.spec.tied() ? 0 : model.spec.layers;
     if (model.weights.size() != stored)
         fail_usage(fmt::format("Model::weights has {} layers, but its network needs {}",
@@ -156,7 +162,8 @@ Model untrained_model(const NetworkSpec& spec, const Operator& op, double theta)
     spec.validate();
     ParameterStore latent(std::make_shared<const ParameterLayout>(spec, op.structure()));
     // A tied network takes its step where others have it in their weights.
-    const auto step = static_cast<float>(1.0 / op.squared_norm());
+    const auto step =
+        static_cast<float>(1.0 / (spec.centre ? centred_squared_norm(op) : op.squared_norm()));
     double magnitude = 0;
     for (float a : op.values()) magnitude += std::abs(a) * step;
     for (std::size_t k = 1; k <= spec.layers; ++k) {

@@ -22,7 +22,8 @@ namespace pibinn {
 namespace {
 
 // 1 knows no steps, learned shrinks, tied weights and polish, 2 neither groups, neighbours and
-// `wiener` nor complex numbers; both are read as well. A file says the lowest that it needs.
+// `wiener` nor centred residuals nor complex numbers; both are read as well. A file says the lowest
+// that it needs.
 constexpr int kFormat = 3;
 constexpr const char* kDomain = "pibinn.domain";
 
@@ -145,7 +146,7 @@ auto with_tensors(const Model& model, const Use& use) {
             make_tensor<float>("basis", TensorType::f32, {psi.rows(), psi.cols()}, psi.values()));
     if (!domain.plain() || !domain.one_real_vector() || domain.complex_measurements)
         header[kDomain] = domain_to_json(domain).dump();
-    const bool own = !spec.entrywise() || op.structure().is_complex() ||
+    const bool own = !spec.entrywise() || spec.centre || op.structure().is_complex() ||
                      domain.measurement_rows().complex || domain.vectors > 1;
     header["pibinn.format"] = std::to_string(own ? kFormat : kFormat - 1);
     header["pibinn.version"] = version();

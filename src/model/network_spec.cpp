@@ -84,6 +84,9 @@ void NetworkSpec::validate() const {
             refuse("a fully connected network shrinks entries one by one",
                    "set NetworkSpec::groups = Groups::none and neighbours = 0, and use activation "
                    "'relu', 'soft' or 'hard' with architecture 'fcn'");
+        if (centre)
+            refuse("a fully connected network has no residual to centre",
+                   "set NetworkSpec::centre = false with architecture 'fcn'");
         if (has_gains())
             refuse("a fully connected network has no learned shrink",
                    "use activation 'relu', 'soft' or 'hard' with architecture 'fcn'");

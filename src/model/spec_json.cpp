@@ -33,6 +33,7 @@ json to_json(const NetworkSpec& spec) {
     if (spec.groups != Groups::none) j["groups"] = to_string(spec.groups);
     if (spec.neighbours > 0) j["neighbours"] = spec.neighbours;
     if (spec.grid > 0) j["grid"] = spec.grid;
+    if (spec.centre) j["centre"] = true;
     return j;
 }
 
@@ -53,6 +54,7 @@ NetworkSpec spec_from_json(const json& j, const std::string& where) {
     if (fields.has("groups")) spec.groups = fields.choice("groups", parse_groups);
     if (fields.has("neighbours")) spec.neighbours = fields.whole("neighbours", 0, kLargestSide);
     if (fields.has("grid")) spec.grid = fields.whole("grid", 0, kLargestSide);
+    if (fields.has("centre")) spec.centre = fields.flag("centre");
     if (fields.has("polish")) spec.polish = fields.whole("polish", 0, kLargestSide);
     fields.checked([&] { spec.validate(); });
     return spec;

@@ -23,6 +23,7 @@ LayerSettings UnrolledNet::settings() const {
             .residual_threshold = spec_.update.residual_threshold,
             .momentum = spec_.update.momentum,
             .onsager = spec_.update.onsager,
+            .centre = spec_.centre,
             .delta = static_cast<float>(spec_.delta),
             .ramp = ramp_,
             .softening = softening_};
@@ -31,7 +32,7 @@ LayerSettings UnrolledNet::settings() const {
 void UnrolledNet::polish_rows(const Block& block, float cut, ConstBatchView y, BatchView x) const {
     Polish polish(block,
                   std::span<const float>(operator_values_).subspan(block.first_link, block.links()),
-                  sites_.grouping);
+                  sites_.grouping, spec_.centre);
     const std::size_t together = sites_.grouping.rows;
     for (std::size_t i = 0; i < x.rows; i += together)
         polish.run(spec_.polish, cut, y.row_range(i, i + together), x.row_range(i, i + together));

@@ -29,7 +29,7 @@ SeedRun train_cell(const Cell& cell, std::shared_ptr<const Problem> problem,
     if (run.config.dense_network) dense = without_structure(physics);
     TrainJob job;
     job.problem = dense ? &*dense : &physics;
-    job.spec = fit_network(physics, run.config.model, run.config.keeps_groups());
+    job.spec = fit_network(physics, run.config.model, run.config.choices());
     job.recipe = fitted_recipe(run.train, job.spec, physics);
     job.seed = seed.seed;
     job.device = run.device;

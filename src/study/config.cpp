@@ -313,12 +313,19 @@ std::vector<ConfigKey> ModelReader::keys() {
          "are",
          [&](const Value& v) {
              spec.groups = v.word(parse_groups);
-             config.own_groups = true;
+             config.own.groups = true;
          }},
         {"neighbours", "false", "",
          "the energy beside an entry counts for it, with one learned factor per layer and ring: "
          "true, or a number of rings; of \"wiener\" true by default",
          [&](const Value& v) { read_neighbours(v); }},
+        {"centre", "", "true",
+         "residuals are taken less their mean, for operators whose columns have a mean in common; "
+         "by default of the accelerated update where they have one, as zeros and ones do",
+         [&](const Value& v) {
+             spec.centre = v.flag();
+             config.own.centre = true;
+         }},
         {"polish", "", "6",
          "conjugate-gradient steps on the support of the last layer, after it, whole groups where "
          "there are groups; 0 for none; by default 6 for learned shrinks where training signals "

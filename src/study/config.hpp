@@ -9,6 +9,7 @@
 
 #include "pibinn/complex_rows.hpp"
 #include "pibinn/network_spec.hpp"
+#include "pibinn/recipe.hpp"
 #include "pibinn/synthetic_problem.hpp"
 #include "study/config_radio.hpp"
 #include "study/config_real.hpp"
@@ -48,9 +49,9 @@ struct Config {
     /// the whole matrix.
     bool dense_network = false;
     bool own_polish = false;  ///< model.polish is set; otherwise the recipe chooses
-    bool own_groups = false;  ///< model.groups is set; otherwise the signals choose
+    OwnChoices own;  ///< keys that are set; of others signals and operator choose
     /// A network that ignores the structure knows neither parts nor vectors.
-    bool keeps_groups() const { return own_groups || dense_network; }
+    OwnChoices choices() const { return {own.groups || dense_network, own.centre}; }
     std::uint64_t seed = 1;
 };
 

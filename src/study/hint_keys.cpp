@@ -43,6 +43,7 @@ constexpr std::array kKeys{
     FieldKey{"NetworkSpec::neighbours", "model.neighbours"},
     FieldKey{"NetworkSpec::grid", "problem.patch"},
     FieldKey{"NetworkSpec::polish", "model.polish"},
+    FieldKey{"NetworkSpec::centre", "model.centre"},
     FieldKey{"NetworkSpec::update.onsager = false", "model.onsager = false"},
     FieldKey{"NetworkSpec::update.residual_threshold = false", "model.threshold = \"fixed\""},
     FieldKey{"NetworkSpec::update.step", "model.step"},

@@ -19,6 +19,7 @@ ordered_json model_json(const Model& model) {
     if (model.spec.has_gains()) json["pieces"] = model.spec.pieces;
     if (model.spec.groups != Groups::none) json["groups"] = to_string(model.spec.groups);
     if (model.spec.neighbours > 0) json["neighbours"] = model.spec.neighbours;
+    if (model.spec.centre) json["centre"] = true;
     if (model.spec.polish > 0) json["polish"] = model.spec.polish;
     return json;
 }

@@ -94,7 +94,7 @@ Operator network_operator(const Config& config, const Operator& physics) {
 }
 
 Model untrained_model(const Config& config, const Problem& problem, double theta) {
-    const NetworkSpec spec = fit_network(problem, config.model, config.keeps_groups());
+    const NetworkSpec spec = fit_network(problem, config.model, config.choices());
     Model model = pibinn::untrained_model(spec, network_operator(config, problem.op), theta);
     model.domain = problem.domain;
     model.metadata["pibinn.recipe"] = "untrained";

@@ -149,7 +149,7 @@ std::shared_ptr<const Problem> shared_problem(const TrainingRun& run, ThreadPool
     bool parts = false;
     if (ranks.first()) {
         problem = make_problem(own, pool);
-        const NetworkSpec spec = fit_network(problem, own.model, own.keeps_groups());
+        const NetworkSpec spec = fit_network(problem, own.model, own.choices());
         parts = trains_on_parts(spec, fitted_recipe(run.train, spec, problem));
     }
     if (ranks.any(parts))

@@ -238,6 +238,7 @@ std::string weights_hash(const Model& model) {
     hash.mix(model.op.values());
     for (const auto& layer : model.weights) hash.mix(std::span<const float>(layer));
     if (spec.polish > 0) hash.mix(&spec.polish, sizeof spec.polish);
+    if (spec.centre) hash.mix(&spec.centre, sizeof spec.centre);
     if (!spec.entrywise()) {
         const std::uint64_t sites[]{static_cast<std::uint64_t>(spec.groups), spec.neighbours,
                                     spec.grid};

@@ -47,10 +47,10 @@ CertifiedSet::CertifiedSet(const Problem& problem, const NetworkSpec& spec)
     : spec_(spec), op_(problem.op) {
     const Structure& s = op_.structure();
     if (spec.architecture != Architecture::unrolled || s.kind() == StructureKind::mask ||
-        !is_certifiable(spec.activation))
+        !is_certifiable(spec.activation) || spec.centre)
         fail_usage(
             "Stage::alpha is for unrolled networks on dense, repeated or "
-            "blocks operators with activation soft or hard",
+            "blocks operators with activation soft or hard and residuals that are not centred",
             "remove it");
     std::set<Place> places;
     for (std::size_t row = 0; row < problem.train.x.rows(); ++row)

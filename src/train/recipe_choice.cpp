@@ -4,6 +4,7 @@
 
 #include "pibinn/error.hpp"
 #include "pibinn/recipe.hpp"
+#include "problem/common_mean.hpp"
 
 namespace pibinn {
 
@@ -71,16 +72,17 @@ NetworkSpec network_for(std::string_view recipe, NetworkSpec spec) {
     return spec;
 }
 
-NetworkSpec fit_network(const Problem& problem, NetworkSpec spec, bool own_groups) {
+NetworkSpec fit_network(const Problem& problem, NetworkSpec spec, OwnChoices own) {
     const SignalDomain& domain = problem.domain;
     if (spec.architecture == Architecture::fcn) return spec;
-    if (!own_groups && spec.groups == Groups::none) {
+    if (!own.groups && spec.groups == Groups::none) {
         if (domain.vectors > 1)
             spec.groups = Groups::rows;
         else if (domain.complex)
             spec.groups = Groups::complex;
     }
     if (spec.neighbours > 0) spec.grid = domain.patch;
+    if (!own.centre) spec.centre = spec.update.onsager && has_common_mean(problem.op);
     return spec;
 }
 

@@ -7,6 +7,7 @@
 
 #include "pibinn/model.hpp"
 #include "pibinn/random.hpp"
+#include "problem/common_mean.hpp"
 
 namespace pibinn {
 
@@ -33,10 +34,7 @@ Piece starting_piece(std::size_t pieces, std::size_t j) {
 
 void start_as_amp(const NetworkSpec& spec, const Operator& op, const Recipe& recipe,
                   ParameterStore& latent) {
-    // The mean squared norm of a column: what AMP has as 1.
-    double energy = 0;
-    for (float v : op.values()) energy += double{v} * v;
-    energy /= static_cast<double>(op.cols() / op.structure().repeat());
+    const double energy = column_energy(op, spec.centre);  // what AMP has as 1
     for (std::size_t k = 1; k <= spec.layers; ++k) {
         const auto w = latent.weights(k);
         for (std::size_t l = 0; l < w.size(); ++l)

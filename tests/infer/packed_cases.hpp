@@ -23,6 +23,7 @@ enum class Values {
     zero_pieces,    ///< all gains of a layer are zero, and all thresholds of another
     unit_columns,   ///< an operator of signs whose columns have magnitudes of their own
     sign_operator,  ///< trained weights on an operator of signs
+    zero_one,       ///< an operator of zeros and ones, and centred residuals
 };
 
 /// A network to pack.
@@ -128,6 +129,29 @@ inline void add_tied(std::vector<Case>& list) {
     }
 }
 
+/// Operators of zeros and ones, tied and not.
+inline void add_centred(std::vector<Case>& list) {
+    const auto add = [&](const Structure& structure, WeightKind weights, Update update) {
+        NetworkSpec spec = learned_spec(weights, update);
+        spec.layers = 4;
+        spec.centre = true;
+        list.push_back(
+            {fmt::format("centred {} {}x{} {} {}", to_string(structure.kind()), structure.rows(),
+                         structure.cols(), to_string(weights), to_string(update)),
+             structure, spec, Values::zero_one});
+    };
+    for (auto weights : {WeightKind::tied, WeightKind::one_bit, WeightKind::ternary})
+        for (auto update : {Update::plain(), Update::accelerated()}) {
+            for (auto kind : {StructureKind::dense, StructureKind::repeated, StructureKind::blocks,
+                              StructureKind::mask})
+                add(some_structure(kind), weights, update);
+            for (auto [m, n] : std::vector<std::pair<std::size_t, std::size_t>>{
+                     {13, 21}, {50, 100}, {80, 131}, {129, 257}})
+                add(Structure::dense(m, n), weights, update);
+            add(some_mask(130, 60), weights, update);
+        }
+}
+
 inline const std::vector<Case>& cases() {
     static const std::vector<Case> all = [] {
         std::vector<Case> list;
@@ -222,6 +246,7 @@ inline const std::vector<Case>& cases() {
             spec_of(WeightKind::one_bit, Update::accelerated()));
         add_learned(list);
         add_tied(list);
+        add_centred(list);
         // The columns of a convolution, whose rows stand side by side.
         std::vector<std::uint32_t> offsets{0}, rows;
         for (std::uint32_t j = 0; j < 37; ++j) {
@@ -247,6 +272,15 @@ inline Operator unit_columns(const Operator& op) {
     return {op.structure(), values};
 }
 
+/// Zeros and ones in full blocks, ones in masks.
+inline Operator zeros_and_ones(const Structure& structure, std::uint64_t seed) {
+    return Operator::random(structure,
+                            structure.kind() == StructureKind::mask
+                                ? OperatorEnsemble::binary_sparse
+                                : OperatorEnsemble::bernoulli,
+                            seed);
+}
+
 /// Gains of about 1 in all, some of them negative, and thresholds in no order.
 inline void set_pieces(const Case& c, std::uint64_t seed, Model& model) {
     const std::size_t pieces = c.spec.pieces;
@@ -269,6 +303,7 @@ inline Model some_model(const Case& c, std::uint64_t seed) {
     const auto ensemble = signs ? OperatorEnsemble::rademacher : OperatorEnsemble::gaussian;
     Operator op = Operator::random(c.structure, ensemble, seed);
     if (c.values == Values::unit_columns) op = unit_columns(op);
+    if (c.values == Values::zero_one) op = zeros_and_ones(c.structure, seed);
     const auto backend = make_cpu_backend();
     const auto network = make_network(c.spec, op, *backend);
     Model model = untrained_model(c.spec, op, 0.1);

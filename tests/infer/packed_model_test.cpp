@@ -15,6 +15,7 @@
 #include "model/cases.hpp"
 #include "model/model_parameters.hpp"
 #include "pibinn/error.hpp"
+#include "problem/random_mask.hpp"
 #include "reference/reference.hpp"
 
 namespace pibinn {
@@ -28,6 +29,7 @@ using testing::some_measurements;
 using testing::some_model;
 using testing::some_structure;
 using testing::spec_of;
+using testing::Values;
 
 class EveryKernel : public ::testing::TestWithParam<std::string> {};
 
@@ -153,11 +155,19 @@ TEST_P(EveryKernel, PolishesWhatTheLayersFound) {
     for (const auto& structure :
          {Structure::dense(13, 21), Structure::dense(50, 100), Structure::dense(110, 150),
           Structure::dense(1, 4), Structure::repeated(40, 50, 3),
-          some_structure(StructureKind::blocks), some_mask(31, 47)})
-        for (const auto weights : {WeightKind::one_bit, WeightKind::tied}) {
+          some_structure(StructureKind::blocks), some_mask(31, 47),
+          random_columns(31, 47, 6, 3)})
+        for (const auto& [weights, centre] :
+             std::vector<std::pair<WeightKind, bool>>{{WeightKind::one_bit, false},
+                                                      {WeightKind::tied, false},
+                                                      {WeightKind::tied, true}}) {
+            // Too few rows to find a support by, and ones whose columns are nearly the same.
+            if (centre && (structure.rows() < 20 || structure == some_mask(31, 47))) continue;
             NetworkSpec spec = testing::learned_spec(weights, Update::accelerated());
             spec.polish = 4;
-            Model model = some_model({"", structure, spec}, 3);
+            spec.centre = centre;
+            Model model =
+                some_model({"", structure, spec, centre ? Values::zero_one : Values::usual}, 3);
             model.cut = {0.2F};
             const Batch y = some_measurements(model, 19, 5);
             const PackedModel packed(model, GetParam());
@@ -224,7 +234,8 @@ TEST_P(EveryKernel, GivesARowTheSameBitsBesideRowsThatOverflow) {
     for (std::size_t at = 0; at < cases().size(); at += 4) {
         const Case& c = cases()[at];
         SCOPED_TRACE(c.name);
-        const Model model = model_of_large_entries(c, kLargestEntry);
+        const Model model =
+            model_of_large_entries(c, c.spec.centre ? kLargestEntry / 2 : kLargestEntry);
         Batch y(21, model.op.rows());
         Stream stream(9, Purpose::tests);
         for (std::size_t i = 0; i < y.rows(); ++i)  // some stay zero throughout, others overflow

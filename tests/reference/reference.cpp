@@ -42,6 +42,13 @@ struct Named {
     }
 };
 
+/// Less their mean.
+void centre(Vector& values) {
+    double mean = 0;
+    for (const double v : values) mean += v / static_cast<double>(values.size());
+    for (double& v : values) v -= mean;
+}
+
 /// One signal of a network by sites: block by block, all repetitions of a group together.
 struct SiteReference {
     const NetworkSpec& spec;
@@ -112,9 +119,13 @@ void solve_sites(const NetworkSpec& spec, const Matrix<double>& a,
         for (std::size_t e = 0; e < rows; ++e) {
             for (std::size_t j = 0; j < n; ++j) v[e][j] = x1[e][j] + beta * (x1[e][j] - x2[e][j]);
             for (std::size_t i = 0; i < m; ++i) {
-                r[e][i] = omega * slopes / measurements * r_before[e][i] - y[blocks[e].row + i];
+                r[e][i] = -y[blocks[e].row + i];
                 for (std::size_t j = 0; j < n; ++j)
                     r[e][i] += a(blocks[e].row + i, blocks[e].col + j) * v[e][j];
+            }
+            if (spec.centre) centre(r[e]);
+            for (std::size_t i = 0; i < m; ++i) {
+                r[e][i] += omega * slopes / measurements * r_before[e][i];
                 mean_abs += std::abs(r[e][i]) / measurements;
             }
         }
@@ -157,8 +168,12 @@ void solve_block(const NetworkSpec& spec, const Matrix<double>& a,
         for (std::size_t j = 0; j < n; ++j) v[j] = x1[j] + beta * (x1[j] - x2[j]);
         double mean_abs = 0;
         for (std::size_t i = 0; i < m; ++i) {
-            r[i] = omega * slopes / static_cast<double>(m) * r_before[i] - y[block.row + i];
+            r[i] = -y[block.row + i];
             for (std::size_t j = 0; j < n; ++j) r[i] += a(block.row + i, block.col + j) * v[j];
+        }
+        if (spec.centre) centre(r);
+        for (std::size_t i = 0; i < m; ++i) {
+            r[i] += omega * slopes / static_cast<double>(m) * r_before[i];
             mean_abs += std::abs(r[i]) / static_cast<double>(m);
         }
         const double step = named.scalar("step", k, 1);

@@ -83,6 +83,10 @@ void reference_polish(const NetworkSpec& spec, const Operator& op, double cut,
                     for (std::size_t e = 0; e < support.size(); ++e)
                         a(at, static_cast<Eigen::Index>(e)) = row.a(dense, i, support[e]);
                 }
+                if (spec.centre) {
+                    measured.array() -= measured.mean();
+                    a.rowwise() -= a.colwise().mean().eval();
+                }
                 for (std::size_t e = 0; e < support.size(); ++e)
                     found[static_cast<Eigen::Index>(e)] = row.x(x, support[e]);
                 conjugate_gradients(a, measured, spec.polish, found);

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "algebra/activate.hpp"
+#include "algebra/centre.hpp"
 #include "algebra/cpu/cpu_buffer.hpp"
 #include "algebra/cpu/piecewise_kernels.hpp"
 #include "algebra/cpu/ramp_kernels.hpp"
@@ -102,17 +103,26 @@ void CpuUnrolledPass::start(ConstBatchView y) {
         std::copy_n(y.row(i).begin(), y.cols, y_.begin() + i * products_.m_stride());
 }
 
+void CpuUnrolledPass::centre_rows(float* rows) const {
+    for (std::size_t i = 0; i < rows_; ++i)
+        centre({rows + i * products_.m_stride(), products_.m()});
+}
+
 void CpuUnrolledPass::residual(std::size_t k, const LayerScalars& s) {
     Layer& now = tape_[k];
     const Layer& before = tape_[k - 1];
     const bool first = k == 1;
+    if (first && s.centre) centre_rows(y_.data());
     if (!first && s.beta == 0 && s.omega == 0 && !s.momentum && !s.residual_threshold) {
         products_.gather(rows_, x_rows(k - 1), supports(before), a_.data(), y_.data(),
                          now.r.data());
+        if (s.centre) centre_rows(now.r.data());
         return;
     }
-    if (!first)
+    if (!first) {
         products_.gather(rows_, x_rows(k - 1), supports(before), a_.data(), nullptr, p_rows(k - 1));
+        if (s.centre) centre_rows(p_rows(k - 1));
+    }
     residual_rows({.rows = rows_,
                    .m = products_.m(),
                    .stride = products_.m_stride(),
@@ -266,10 +276,11 @@ void CpuUnrolledPass::gradient_of_x(std::size_t k, const LayerScalars& s,
     const float to_next = 1 + tape_[k + 1].beta;
     const float to_second = two ? -tape_[k + 2].beta : 0.0F;
     const float* gp = gr_[(k + 1) % 3].data();
-    if (to_next != 1 || two) {
+    if (to_next != 1 || two || s.centre) {
         combine_rows(rows_ * products_.m_stride(), to_next, gp, to_second,
                      two ? gr_[(k + 2) % 3].data() : nullptr, gp_.data());
         gp = gp_.data();
+        if (s.centre) centre_rows(gp_.data());
     }
     products_.support_dots(rows_, gp, reach(now), a_.data(), a_by_row_.data(), q_.data());
     through_threshold({.rows = rows_,

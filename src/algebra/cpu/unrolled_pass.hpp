@@ -76,6 +76,8 @@ private:
     /// Room for them.
     void remember(bool momentum);
     void remember_ramp(Layer& layer);
+    /// Rows of measurements less their means.
+    void centre_rows(float* rows) const;
     /// r_k
     void residual(std::size_t k, const LayerScalars& scalars);
     /// -dL/dz_k on the reach of x_k into hz_[k % 3], from what layers k+1 and k+2 left; and into

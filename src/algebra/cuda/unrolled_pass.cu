@@ -125,6 +125,9 @@ Shrink CudaUnrolledPass::shrink_of(const LayerSettings& s, const LayerParameters
 
 void CudaUnrolledPass::forward(std::size_t k, const LayerSettings& settings,
                                const LayerParameters& layer) {
+    if (settings.centre)
+        fail_usage("a CUDA device trains no networks with centred residuals",
+                   "set TrainOptions::device = \"cpu\"");
     Layer& now = tape_[k];
     const Layer& before = tape_[k - 1];
     now.beta = numbers(layer.beta);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "algebra/centre.hpp"
 #include "algebra/polish.hpp"
 #include "infer/kernels/kernels.hpp"
 
@@ -78,6 +79,7 @@ HWY_INLINE void ReadColumn(const PackedBlock& block, std::size_t j, std::size_t 
     if (!block.full()) {
         for (std::size_t l = block.offsets[j]; l < block.offsets[j + 1]; ++l)
             to[block.rows[l]] = block.a[l];
+        if (block.centre) centre({to, block.m});
         return;
     }
     if (block.has_sign_columns()) {
@@ -96,6 +98,7 @@ HWY_INLINE void ReadMeasurements(const PackedBlock& block, const float* y, std::
                                  float* to) {
     std::fill_n(to, rows, 0.0F);
     for (std::size_t i = 0; i < block.m; ++i) to[i] = y[i];
+    if (block.centre) centre({to, block.m});
     if (!block.full() || block.has_sign_columns()) return;
     for (std::size_t i = 0; i < block.butterfly_rows(); i += 2) {
         const float first = to[i], second = to[i + 1];

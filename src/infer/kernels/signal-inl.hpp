@@ -15,6 +15,7 @@
 
 #include <hwy/highway.h>
 
+#include "algebra/centre.hpp"
 #include "infer/kernels/kernels.hpp"
 #include "infer/kernels/layer_math-inl.hpp"
 #include "infer/kernels/sign_columns.hpp"
@@ -109,6 +110,7 @@ struct Signal {
     void Begin(const PackedBlock& block, const float* measured, std::size_t floats) const {
         std::fill_n(y, floats, 0.0F);
         std::copy_n(measured, block.m, y);
+        if (block.centre) centre({y, block.m});
         const ButterflyRows butterfly(block);
         for (std::size_t i = 0; !butterfly.None(i); i += kLanes) {
             const V given = hn::Load(D(), y + i);

@@ -9,6 +9,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "algebra/centre.hpp"
 #include "algebra/cpu/transpose-inl.hpp"
 #include "infer/kernels/choose_network-inl.hpp"
 #include "infer/kernels/layer_math-inl.hpp"
@@ -41,6 +42,33 @@ struct TileLayers {
         return sums[0];
     }
 
+    /// With the mean of each row as it is given, so that both kernels take the same one off.
+    static HWY_NOINLINE void CentreMeasurements(const RecoverArgs& args, float* y) {
+        for (std::size_t i = 0; i < args.rows; ++i) {
+            const float mean = mean_of({args.y + i * args.y_stride, args.block.m});
+            for (std::size_t row = 0; row < args.block.m; ++row) y[row * kWidth + i] -= mean;
+        }
+    }
+
+    /// e1 of a mask less its mean, whose columns cannot be stored so. One order of additions for
+    /// any number of signals side by side.
+    static HWY_NOINLINE void CentreMisfit(std::size_t m, float* e1) {
+        const D d;
+        constexpr std::size_t chains = 4;
+        const V share = hn::Set(d, 1.0F / static_cast<float>(m));
+        for (std::size_t v = 0; v < kWidth; v += kLanes) {
+            V sums[chains] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
+            for (std::size_t i = 0; i < m; ++i)
+                sums[i % chains] = hn::Add(sums[i % chains], hn::Load(d, e1 + i * kWidth + v));
+            const V all = hn::Add(hn::Add(sums[0], sums[1]), hn::Add(sums[2], sums[3]));
+            const V mean = hn::Mul(share, all);
+            for (std::size_t i = 0; i < m; ++i) {
+                float* at = e1 + i * kWidth + v;
+                hn::Store(hn::Sub(hn::Load(d, at), mean), d, at);
+            }
+        }
+    }
+
     static void ReadMeasurements(const RecoverArgs& args, const TileWorkspace& s) {
         const PackedBlock& block = args.block;
         const std::size_t rows = block.padded_rows(kLayout);
@@ -49,6 +77,7 @@ struct TileLayers {
             std::copy_n(args.y, block.m, s.y);
         else
             cpu::HWY_NAMESPACE::Transpose(args.rows, block.m, args.y, args.y_stride, s.y, kWidth);
+        if (block.centre) CentreMeasurements(args, s.y);
         T::MakeButterflies(block, s.y);
         std::copy_n(s.y, rows * kWidth, s.e1);
         if constexpr (kWidth == kTile)
@@ -215,6 +244,7 @@ struct TileLayers {
         if constexpr (kWidth <= kTile)
             if (block.full()) return T::Measure(block, layer.y_factor, s);
         T::MeasureLinks(block, layer.y_factor, s);
+        if (block.centre) CentreMisfit(block.m, s.e1);
     }
     static HWY_INLINE void Product(const TileWorkspace& s, const PackedBlock& block,
                                    std::size_t k) {
