@@ -170,3 +170,22 @@ def test_real_signals_behind_a_complex_operator(tmp_path):
     line = refuse("solve", "--operator", "A.npy", "--in", "y.npy", "--out", "p.npy", "--solver", "omp",
                   "--real-signals", cwd=tmp_path)
     assert "--real-signals" in line and "is real" in line
+
+
+def test_complex_cells_of_text_are_refused_with_what_to_do(tmp_path):
+    np.save(tmp_path / "A.npy", np.eye(2))
+    solve = ["solve", "--solver", "omp", "--operator", "A.npy", "--in", "y.csv", "--out", "o.npy"]
+    for text in ("1+2j,3-4j\n5+6j,7\n", "(1+2j),(3-4e-1j)\n", "0.5,1\n1,-2i\n", "1e-3+2e-3j;2j\n"):
+        (tmp_path / "y.csv").write_text(text)
+        line = refuse(*solve, cwd=tmp_path)
+        assert "is not a number" in line and "takes two columns" in line, line
+    (tmp_path / "y.csv").write_text("phi,j\n1,2\n")
+    succeed(*solve, cwd=tmp_path)
+
+
+def test_long_complex_numbers_keep_their_imaginary_part_in_the_hint(tmp_path):
+    np.save(tmp_path / "A.npy", np.eye(2))
+    np.save(tmp_path / "y.npy", np.ones((3, 2), np.clongdouble))
+    line = refuse("solve", "--solver", "omp", "--operator", "A.npy", "--in", "y.npy", "--out", "o.npy",
+                  cwd=tmp_path)
+    assert "c32" in line and "array.astype('complex64')" in line and "float32" not in line
