@@ -25,7 +25,7 @@ build-mpi: ## build the program for many machines: build/pibinn and build/libpib
 	cmake --preset release -DPIBINN_MPI=ON
 	cmake --build --preset release --parallel $(JOBS) --target pibinn_program pibinn_modules
 
-demo: program ## train on the embedded default problem; results in build/demo
+demo: program ## train a tied network on a noisy problem of signs; results in build/demo
 	build/pibinn demo --out build/demo
 
 build: setup ## build the libraries, the program, the benchmark and the tests in build/

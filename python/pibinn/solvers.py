@@ -43,14 +43,22 @@ class _Rows:
             self.halves = 2
             self.vectors = self.operator.repeat
         elif self.complex:
-            if self.operator.structure != "dense":
-                raise UsageError("complex measurements of a real operator with blocks",
-                                 "give an operator that is dense, or complex")
-            # A real operator measures both parts alike: the same block twice.
-            block = self.operator.to_dense()
-            self.core = Operator.repeated(block, 2)._core
-            self.rows = 2
+            self._see_both_parts()
         self.y = self.split(rows)
+
+    def _see_both_parts(self) -> None:
+        """A real operator measures real and imaginary parts alike."""
+        structure, values = self.core.structure, self.core.values
+        if self.operator.structure in ("dense", "repeated"):
+            # The same block twice, for every vector of a row.
+            self.rows, self.vectors = 2, self.operator.repeat
+            m, n = (size // self.vectors for size in self.operator.shape)
+            twice = _core.Structure.repeated(m, n, 2 * self.vectors)
+        else:
+            self.halves = 2
+            twice = _core.Structure.complex_mask(structure, False)
+            values = np.concatenate([values, values])
+        self.core = _core.Operator.from_values(twice, np.ascontiguousarray(values))
 
     def split(self, rows: Array) -> Array:
         if not self.complex:

@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+import scipy.linalg
+import scipy.sparse
 from sklearn.linear_model import Lasso, orthogonal_mp
 
 import pibinn
-from pibinn import solvers
+from pibinn import Operator, solvers
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +60,31 @@ def test_complex_measurements_give_complex_signals(radio, solver):
     turned = solver(radio.operator.to_dense() * 1j, 1j * y)
     assert found.dtype == np.complex64 and found.shape == radio.test_signals.shape
     assert np.allclose(found, turned, atol=1e-3)
+
+
+@pytest.mark.parametrize("form", ["blocks", "mask", "repeated"])
+@pytest.mark.parametrize("solver", [solvers.omp, solvers.fista, solvers.amp, solvers.linear])
+def test_a_real_operator_of_any_structure_measures_both_parts(form, solver):
+    """The operator times i is complex, and so is its structure."""
+    rng = np.random.default_rng(4)
+    blocks = [rng.normal(size=(8, 12)), rng.normal(size=(8, 12))]
+    whole = scipy.linalg.block_diag(*blocks)
+    if form == "blocks":
+        operator, turned = Operator.blocks(blocks), Operator.blocks([1j * b for b in blocks])
+    elif form == "mask":
+        whole = whole * (rng.random(whole.shape) < 0.8)
+        operator, turned = (Operator(scipy.sparse.csc_array(a)) for a in (whole, 1j * whole))
+    else:
+        whole = np.kron(np.eye(2), blocks[0])
+        operator, turned = Operator.repeated(blocks[0], 2), Operator.repeated(1j * blocks[0], 2)
+    x = np.zeros((6, 24), complex)
+    x[:, [3, 17]] = rng.normal(size=(6, 2)) + 1j * rng.normal(size=(6, 2))
+    y = x @ whole.T
+    found = solver(operator, y)
+    assert found.dtype == np.complex64 and found.shape == x.shape
+    np.testing.assert_allclose(found, solver(turned, 1j * y), atol=1e-3)
+    if solver is solvers.omp:
+        np.testing.assert_allclose(found, x, atol=1e-4)
 
 
 @pytest.mark.parametrize("call, words", [

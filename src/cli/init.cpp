@@ -7,6 +7,7 @@
 #include "cli/model_text.hpp"
 #include "cli/options.hpp"
 #include "pibinn/error.hpp"
+#include "problem/near_sign.hpp"
 #include "study/model_json.hpp"
 #include "study/problem_source.hpp"
 #include "study/real_source.hpp"
@@ -38,6 +39,7 @@ void run_init(const Arguments& arguments) {
     model.save(out);
 
     console.note(short_notes(frame));
+    console.warn(near_sign_warning(model.op));
     console.say(fmt::format("{}: {}\n{}", out, model_lines(model), bits_table(model)));
     console.result(
         {{"out", out}, {"model", model_json(model)}, {"bits", bits_json(count_bits(model))}});

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/arrays.hpp"
+#include "cli/given_matrix.hpp"
 #include "cli/model_text.hpp"
 #include "cli/pattern_file.hpp"
 #include "core/file.hpp"
@@ -16,7 +17,6 @@
 #include "core/numbers.hpp"
 #include "core/table.hpp"
 #include "model/operator_file.hpp"
-#include "pibinn/array.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/npy.hpp"
 #include "pibinn/structure_finder.hpp"
@@ -29,9 +29,10 @@ namespace {
 
 using nlohmann::ordered_json;
 
-NetworkSpec spec_of(const MatrixInspection& inspection) {
+NetworkSpec spec_of(const MatrixInspection& inspection, const GivenMatrix& a) {
     NetworkSpec spec;
     spec.layers = inspection.layers;
+    if (a.complex()) spec.groups = Groups::complex;
     return spec;
 }
 
@@ -48,28 +49,22 @@ Order order_of(const StructureFinding& finding, bool reordered) {
     return order;
 }
 
-/// The matrix as an operator on one of the structures found.
-Operator operator_on(MatrixView<const float> a, const StructureFinding& finding,
-                     const StructureFit& fit) {
-    if (fit.structure.kind() == StructureKind::mask) return Operator::from_sparse(a);
-    if (!fit.reordered) return Operator::from_dense(a, fit.structure);
-    const Order order = order_of(finding, true);
-    return Operator::from_dense(reordered(a, order.rows, order.cols), fit.structure);
-}
-
 /// What a network on one of the structures would store.
 struct Stored {
     BitCount bits;
-    std::string entries;  ///< how those of the operator, in words
+    LinkShare share;
+    std::size_t links = 0;  ///< per layer, those of a complex entry counted as its two numbers
+    std::string entries;    ///< how those of the operator, in words
     std::string warning;
 };
 
-std::vector<Stored> count_fits(const NetworkSpec& spec, MatrixView<const float> a,
+std::vector<Stored> count_fits(const NetworkSpec& spec, const GivenMatrix& a,
                                const StructureFinding& finding) {
     std::vector<Stored> stored;
     for (const StructureFit& fit : finding.fits) {
-        const Operator op = operator_on(a, finding, fit);
-        stored.push_back({count_bits(spec, op), storage_text(op), near_sign_warning(op)});
+        const Operator op = a.on(finding, fit);
+        stored.push_back({count_bits(spec, op), link_share(spec, op.structure()),
+                          op.structure().shared_links(), storage_text(op), near_sign_warning(op)});
     }
     return stored;
 }
@@ -114,8 +109,7 @@ std::string factor_text(double factor) {
                          : grouped(static_cast<std::size_t>(std::lround(factor)));
 }
 
-std::string fits_table(const NetworkSpec& spec, const StructureFinding& finding,
-                       const std::vector<Stored>& stored) {
+std::string fits_table(const StructureFinding& finding, const std::vector<Stored>& stored) {
     Table table = Table::of({"structure", "links per layer", "bits (paper)", "bits in all",
                              "bits per dense weight", "times smaller"});
     const auto dense = static_cast<double>(stored[0].bits.total);
@@ -124,8 +118,8 @@ std::string fits_table(const NetworkSpec& spec, const StructureFinding& finding,
         const BitCount& bits = stored[f].bits;
         table.add({fmt::format("{}{}", to_string(fit.structure.kind()),
                                fit.reordered ? ", reordered" : ""),
-                   grouped(fit.structure.links()), grouped(bits.paper), grouped(bits.total),
-                   fmt::format("{:.3g}", link_share(spec, fit.structure).bits_per_dense_weight),
+                   grouped(stored[f].links), grouped(bits.paper), grouped(bits.total),
+                   fmt::format("{:.3g}", stored[f].share.bits_per_dense_weight),
                    factor_text(dense / static_cast<double>(bits.total))});
     }
     return table_text(table);
@@ -164,14 +158,14 @@ bool needs_own_file(const MatrixInspection& inspection, const StructureFit& fit)
 }
 
 /// The matrix as the configuration reads it, and the order it was put into.
-void write_folder(const std::filesystem::path& folder, MatrixView<const float> a,
+void write_folder(const std::filesystem::path& folder, const GivenMatrix& a,
                   const StructureFinding& finding, const StructureFit& fit) {
     const Structure& s = fit.structure;
     const std::size_t repeat = s.repeat();
     make_folder(folder.string());
     const Order order = order_of(finding, fit.reordered);
-    write_npy(folder / "A.npy", reordered(a, std::span(order.rows).first(s.rows() / repeat),
-                                          std::span(order.cols).first(s.cols() / repeat)));
+    a.write(folder / "A.npy", std::span(order.rows).first(s.rows() / repeat),
+            std::span(order.cols).first(s.cols() / repeat));
     if (fit.reordered) {
         write_npy_indices(folder / "rows.npy", order.rows);
         write_npy_indices(folder / "cols.npy", order.cols);
@@ -203,14 +197,14 @@ std::string advice(const MatrixInspection& inspection, const StructureFit& fit) 
     return text;
 }
 
-ordered_json fit_json(const NetworkSpec& spec, const StructureFit& fit, const Stored& stored) {
+ordered_json fit_json(const StructureFit& fit, const Stored& stored) {
     const Structure& s = fit.structure;
     ordered_json json{{"structure", to_string(s.kind())},
                       {"reordered", fit.reordered},
-                      {"links_per_layer", s.links()},
+                      {"links_per_layer", stored.links},
                       {"bits", study::bits_json(stored.bits)},
                       {"operator_stored_as", stored.entries},
-                      {"bits_per_dense_weight", link_share(spec, s).bits_per_dense_weight}};
+                      {"bits_per_dense_weight", stored.share.bits_per_dense_weight}};
     if (s.kind() == StructureKind::repeated) json["repeat"] = s.repeat();
     if (s.kind() == StructureKind::repeated || s.kind() == StructureKind::blocks) {
         json["blocks"] = ordered_json::array();
@@ -219,9 +213,9 @@ ordered_json fit_json(const NetworkSpec& spec, const StructureFit& fit, const St
     return json;
 }
 
-StructureFinding find_in(const MatrixInspection& inspection, MatrixView<const float> a) {
+StructureFinding find_in(const MatrixInspection& inspection, const GivenMatrix& a) {
     try {
-        return find_structure(a);
+        return a.find();
     } catch (const Error& error) {
         throw Error(error.kind(), fmt::format("'{}': {}", inspection.file, error.message()),
                     error.hint());
@@ -247,17 +241,16 @@ void inspect_matrix(const MatrixInspection& inspection, const Console& console) 
         for (const char* name : {"A.npy", "rows.npy", "cols.npy"})
             require_other_file((std::filesystem::path(inspection.out) / name).string(),
                                {inspection.file});
-    Batch a = read_array(inspection.file);
-    clear_below(a, inspection.zero_below);
+    const GivenMatrix a(inspection.file, inspection.zero_below);
     const StructureFinding finding = find_in(inspection, a);
-    const NetworkSpec spec = spec_of(inspection);
+    const NetworkSpec spec = spec_of(inspection, a);
     const std::vector<Stored> stored = count_fits(spec, a, finding);
     const std::size_t least = smallest(stored);
     const StructureFit& best = finding.fits[least];
 
-    std::string text =
-        fmt::format("{}: {} x {}, {} non-zero entries ({:.3g} %)\n", inspection.file, finding.m,
-                    finding.n, grouped(finding.nonzeros), 100 * finding.density());
+    std::string text = fmt::format("{}: {} x {}, {} non-zero {}entries ({:.3g} %)\n",
+                                   inspection.file, finding.m, finding.n, grouped(finding.nonzeros),
+                                   a.complex() ? "complex " : "", 100 * finding.density());
     for (const StructureFit& fit : finding.fits)
         if (finding.fits.size() == 1 || fit.structure.kind() != StructureKind::dense)
             text += fmt::format("  {}\n", sentence(finding, fit));
@@ -265,22 +258,24 @@ void inspect_matrix(const MatrixInspection& inspection, const Console& console) 
                         grouped(stored[least].bits.op));
     if (!stored[least].warning.empty()) text += fmt::format("  {}\n", stored[least].warning);
     text += fmt::format("\n{} one-bit layers would store\n{}", spec.layers,
-                        fits_table(spec, finding, stored));
-    if (!inspection.picture.empty()) write_pattern(panels_of(a, finding, best), inspection.picture);
+                        fits_table(finding, stored));
+    if (!inspection.picture.empty())
+        write_pattern(panels_of(a.entries(), finding, best), inspection.picture);
     if (!inspection.out.empty()) write_folder(inspection.out, a, finding, best);
     console.say(text + advice(inspection, best));
 
     ordered_json fits = ordered_json::array();
     for (std::size_t f = 0; f < stored.size(); ++f)
-        fits.push_back(fit_json(spec, finding.fits[f], stored[f]));
+        fits.push_back(fit_json(finding.fits[f], stored[f]));
     console.result(
         {{"m", finding.m},
          {"n", finding.n},
          {"nonzeros", finding.nonzeros},
          {"density", finding.density()},
+         {"complex", a.complex()},
          {"layers", spec.layers},
          {"structures", fits},
-         {"smallest", fit_json(spec, best, stored[least])},
+         {"smallest", fit_json(best, stored[least])},
          {"config", config_lines(needs_own_file(inspection, best) || !inspection.out.empty()
                                      ? "A.npy"
                                      : inspection.file,

@@ -7,6 +7,24 @@
 
 namespace pibinn::cli {
 
+namespace {
+
+/// What entries share, and what follows the last layer, where a network has any of it.
+std::string extras_text(const NetworkSpec& spec) {
+    std::string text;
+    if (spec.groups != Groups::none) text += fmt::format(", groups {}", to_string(spec.groups));
+    if (spec.neighbours > 0) {
+        text += fmt::format(", {} ring{} of neighbours", spec.neighbours,
+                            spec.neighbours == 1 ? "" : "s");
+        if (spec.grid > 0) text += fmt::format(" on a grid of {0} x {0}", spec.grid);
+    }
+    if (spec.polish > 0)
+        text += fmt::format(", {} polish step{}", spec.polish, spec.polish == 1 ? "" : "s");
+    return text;
+}
+
+}  // namespace
+
 std::string model_lines(const Model& model) {
     const Structure& s = model.op.structure();
     const std::string repeat =
@@ -15,11 +33,11 @@ std::string model_lines(const Model& model) {
     const std::size_t parts = s.is_complex() ? 2 : 1;
     return fmt::format(
         "{} network of {} {} layers on a {}{}{} operator of {} x {}\n"
-        "{} links, {} activation, {} update, delta {}\n",
+        "{} links, {} activation, {} update, delta {}{}\n",
         to_string(model.spec.architecture), model.spec.layers, to_string(model.spec.weights),
         s.has_imaginary() ? "complex " : "", to_string(s.kind()), repeat, s.rows() / parts,
         s.cols() / parts, grouped(model.links()), to_string(model.spec.activation),
-        to_string(model.spec.update), model.spec.delta);
+        to_string(model.spec.update), model.spec.delta, extras_text(model.spec));
 }
 
 std::string bits_table(const Model& model) {

@@ -1,12 +1,9 @@
-#include <algorithm>
-#include <optional>
-#include <vector>
-
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/arrays.hpp"
 #include "cli/options.hpp"
+#include "cli/solve_options.hpp"
 #include "model/network_sites.hpp"
 #include "pibinn/amp.hpp"
 #include "pibinn/array.hpp"
@@ -16,6 +13,7 @@
 #include "pibinn/metrics.hpp"
 #include "pibinn/omp.hpp"
 #include "pibinn/recoverer.hpp"
+#include "pibinn/support_detection.hpp"
 #include "problem/array_layout.hpp"
 #include "study/operator_source.hpp"
 #include "study/stopwatch.hpp"
@@ -24,117 +22,50 @@ namespace pibinn::cli {
 
 namespace {
 
-struct SolveOptions {
-    std::string solver, operator_file, in, out;
-    std::string structure = "dense";
-    std::size_t repeat = 1;
-    std::optional<double> lambda, relative, tolerance, noise_std, alpha, density, variance;
-    std::optional<std::size_t> iterations, sparsity;
-    std::string train_signals, signals;
-    bool complex = false;  ///< columns of text are pairs
-
-    void add_to(CommandLine& line);
-    /// Refuses options that the chosen solver would ignore.
-    void require_fitting(CommandLine& line, SolverKind kind) const;
-    double noise() const { return noise_std.value_or(0); }
-};
-
-void SolveOptions::add_to(CommandLine& line) {
-    line.required("--solver", solver, "the method", "ista|fista|omp|amp|bg-amp|linear");
-    line.required("--operator", operator_file, "A, m x n (.npy, .npz, .mat, .csv, FILE:NAME)");
-    line.required("--in", in, "measurements, one per row");
-    line.required("--out", out, "recovered signals (.npy, .npz, .mat, .csv, FILE:NAME)");
-    line.optional("--structure", structure,
-                  "what --operator holds: A; the block of I (x) A; A of "
-                  "equal blocks; A with zeros (dense)",
-                  "dense|repeated|blocks|mask");
-    line.optional("--repeat", repeat, "blocks of 'repeated' and 'blocks'", "U");
-    line.optional("--lambda", lambda, "ista, fista: weight of the l1 norm", "VALUE");
-    line.optional("--relative", relative, "ista, fista: the same, as a share of max|A^T y| (0.01)",
-                  "SHARE");
-    line.optional("--iterations", iterations,
-                  "ista, fista: at most so many (1000); amp, bg-amp (100)", "N");
-    line.optional("--tolerance", tolerance,
-                  "ista, fista (1e-6), amp, bg-amp (1e-5): smallest relative step; omp "
-                  "(1e-5): relative residual to stop at",
-                  "VALUE");
-    line.optional("--sparsity", sparsity, "omp: non-zero entries at most, per block (m)", "S");
-    line.optional("--noise-std", noise_std,
-                  "deviation of the noise (0). omp stops at |y - A x| = VALUE sqrt(m), the same "
-                  "for every signal; bg-amp, linear: part of what they know",
-                  "VALUE");
-    line.optional("--alpha", alpha, "amp: threshold, in units of the residual's deviation (1.4)",
-                  "VALUE");
-    line.optional("--density", density, "bg-amp: share of non-zero entries", "SHARE");
-    line.optional("--variance", variance, "bg-amp: variance of the non-zero entries (1)", "VALUE");
-    line.optional("--train-signals", train_signals,
-                  "signals like those to recover. linear learns from them (without: x ~ N(0, I)); "
-                  "omp chooses when to stop, amp its alpha, bg-amp takes density and variance",
-                  "FILE");
-    line.optional("--signals", signals, "the true signals, to report the error", "FILE");
-    line.flag("--complex", complex, kComplexHelp);
-}
-
-void SolveOptions::require_fitting(CommandLine& line, SolverKind kind) const {
-    const bool lasso = kind == SolverKind::ista || kind == SolverKind::fista;
-    const bool omp = kind == SolverKind::omp;
-    const bool amp = kind == SolverKind::amp;
-    const bool bg = kind == SolverKind::bg_amp;
-    const bool linear = kind == SolverKind::linear;
-    const std::vector<std::pair<const char*, bool>> uses{
-        {"--lambda", lasso},
-        {"--relative", lasso},
-        {"--iterations", lasso || amp || bg},
-        {"--tolerance", lasso || omp || amp || bg},
-        {"--sparsity", omp},
-        // Thresholds of amp follow the residual; its noise makes the measurements to tune by.
-        {"--noise-std", linear || omp || bg || (amp && line.given("--train-signals"))},
-        {"--alpha", amp},
-        {"--density", bg},
-        {"--variance", bg},
-        {"--train-signals", linear || omp || amp || bg}};
-    for (const auto& [flag, used] : uses)
-        if (!used && line.given(flag))
-            fail_usage(fmt::format("{} has no meaning for solver '{}'", flag, solver),
-                       "remove it, or see 'pibinn solve --help'");
-    if (lambda && relative)
-        fail_usage("--lambda and --relative are both given", "choose one of them");
-    for (const char* flag : {"--alpha", "--density", "--variance", "--sparsity"})
-        if (line.given(flag) && line.given("--train-signals"))
-            fail_usage(fmt::format("{} and --train-signals are both given", flag),
-                       "training signals choose it: leave one of them out");
-    if (bg && !density && train_signals.empty())
-        fail_usage("solver 'bg-amp' has to know how many entries are non-zero",
-                   "give --density 0.05, or --train-signals");
-    if (!(noise() >= 0))
-        fail_usage(fmt::format("--noise-std {} is negative", noise()), "give 0 for no noise");
-}
-
 /// What is solved: an operator on rows as they are inside, and how these are laid out.
 struct SolveTask {
     Operator op;
-    RowLayout layout;
-    Grouping grouping;  ///< of complex entries, both parts
+    RowLayout x, y;
+    Grouping grouping;  ///< of complex entries, both parts; of several vectors, the same entry
     Numbers text = Numbers::real;
-    Batch y;
+    Batch measured;
+    const char* note = "";
 
-    ExpectedRows signals() const { return {op.cols(), layout, "signal entries"}; }
+    ExpectedRows signals() const { return {op.cols(), x, "signal entries"}; }
 };
 
-/// Signals are complex where their measurements are.
+/// The operator of a file, once per vector of a row.
+Operator operator_of(const SolveOptions& options, Numbers text) {
+    if (options.vectors > 1)
+        return load_operator(options.operator_file, StructureKind::repeated, options.vectors, text);
+    return load_operator(options.operator_file, parse_structure_kind(options.structure),
+                         options.repeat, text);
+}
+
+/// Signals are complex where their measurements are, unless they are said to be real.
 SolveTask read_task(const SolveOptions& options) {
     SolveTask task;
     task.text = text_numbers(options.complex, {options.operator_file, options.in,
                                                options.train_signals, options.signals});
-    task.op = load_operator(options.operator_file, parse_structure_kind(options.structure),
-                            options.repeat, task.text);
+    task.op = operator_of(options, task.text);
     ArrayRows y(options.in, task.text);
-    if (task.op.structure().is_complex() || y.numbers() == Numbers::complex) {
-        task.layout = {true, task.op.structure().repeat()};
+    const bool complex_op = task.op.structure().is_complex();
+    if (options.real_signals && !complex_op)
+        fail_usage(
+            fmt::format("--real-signals, but the operator '{}' is real", options.operator_file),
+            "remove it: signals are real where their measurements are");
+    task.y = {complex_op || y.numbers() == Numbers::complex, task.op.structure().repeat()};
+    task.x = {task.y.complex && !options.real_signals, task.y.vectors};
+    if (options.real_signals) {
+        task.op = on_real_vectors(task.op);
+        task.note = kRealSignalsNote;
+    } else if (task.x.complex) {
         task.op = on_complex_vectors(task.op);
-        task.grouping = grouping_of(Groups::complex, task.op.structure());
+        if (!complex_op) task.note = kRealOperatorNote;
     }
-    task.y = read_rows(y, {task.op.rows(), task.layout, "measurements"}, options.in);
+    const Groups each = task.x.complex ? Groups::complex : Groups::none;
+    task.grouping = grouping_of(options.vectors > 1 ? Groups::rows : each, task.op.structure());
+    task.measured = read_rows(y, {task.op.rows(), task.y, "measurements"}, options.in);
     return task;
 }
 
@@ -170,7 +101,7 @@ Solution solve_by_omp(const SolveOptions& options, const SolveTask& task, Thread
                   .best()
                   .options;
     omp.tolerance = options.tolerance.value_or(omp.tolerance);
-    return solver.solve(task.y, omp, pool);
+    return solver.solve(task.measured, omp, pool);
 }
 
 Solution solve_by_amp(const SolveOptions& options, SolverKind kind, const SolveTask& task,
@@ -191,7 +122,30 @@ Solution solve_by_amp(const SolveOptions& options, SolverKind kind, const SolveT
         amp.prior = BernoulliGaussian::of(pairs.x, task.op.structure(), task.grouping);
         amp = best_amp(solver, pairs, amp, pool).options;
     }
-    return solver.solve(task.y, amp, pool);
+    return solver.solve(task.measured, amp, pool);
+}
+
+Solution solve_by_support_detection(const SolveOptions& options, const SolveTask& task,
+                                    ThreadPool& pool) {
+    if (!task.x.complex)
+        fail_usage(
+            "solver 'support-detection' finds the paths of complex channels, and these "
+            "signals are real",
+            "give complex measurements, or use solver 'omp'");
+    if (task.grouping.rows != task.op.structure().repeat())
+        fail_usage(
+            "solver 'support-detection' sees one channel per row",
+            fmt::format("give --vectors {} where the vectors share their paths, or each as a "
+                        "row of its own",
+                        task.x.vectors));
+    const SupportDetection solver(task.op, task.grouping, pool);
+    SupportDetectionOptions chosen;
+    chosen.paths = *options.paths;
+    chosen.width = options.width.value_or(chosen.width);
+    if (!options.train_signals.empty())
+        chosen =
+            best_width(solver, training_pairs(options, task, pool), chosen.paths, pool).options;
+    return solver.solve(task.measured, chosen, pool);
 }
 
 LinearEstimator fit_linear(const SolveOptions& options, const SolveTask& task, ThreadPool& pool) {
@@ -202,7 +156,7 @@ LinearEstimator fit_linear(const SolveOptions& options, const SolveTask& task, T
 
 Solution solve(const SolveOptions& options, SolverKind kind, const SolveTask& task,
                ThreadPool& pool) {
-    const std::size_t rows = task.y.rows();
+    const std::size_t rows = task.measured.rows();
     switch (kind) {
         case SolverKind::omp:
             return solve_by_omp(options, task, pool);
@@ -210,10 +164,15 @@ Solution solve(const SolveOptions& options, SolverKind kind, const SolveTask& ta
         case SolverKind::bg_amp:
             return solve_by_amp(options, kind, task, pool);
         case SolverKind::linear:
-            return {fit_linear(options, task, pool).recover(task.y, pool), {rows, rows, 1, 1.0}};
-        default:
-            return solve_lasso(task.op, task.y, lasso_options(options, kind, task.grouping), pool);
+            return {fit_linear(options, task, pool).recover(task.measured, pool),
+                    {rows, rows, 1, 1.0}};
+        case SolverKind::support_detection:
+            return solve_by_support_detection(options, task, pool);
+        case SolverKind::ista:
+        case SolverKind::fista:
+            break;
     }
+    return solve_lasso(task.op, task.measured, lasso_options(options, kind, task.grouping), pool);
 }
 
 }  // namespace
@@ -223,13 +182,14 @@ void run_solve(const Arguments& arguments) {
         "solve",
         "Recovers signals with one of the solvers you would pick instead of a network: "
         "ISTA, FISTA, orthogonal matching pursuit, approximate message passing with soft "
-        "thresholds or for Bernoulli-Gaussian signals, or the best linear estimator. Complex "
-        "measurements give complex signals, whose entries count as groups of their two parts.",
+        "thresholds or for Bernoulli-Gaussian signals, the best linear estimator, or support "
+        "detection of channels in beamspace. Complex measurements give complex signals, whose "
+        "entries count as groups of their two parts, unless --real-signals is given.",
         "pibinn solve --solver omp --operator A.npy --in y.npy --out x.npy");
     SolveOptions options;
     options.add_to(line);
     if (!line.parse(arguments)) return;
-    const Console console(line.output());
+    Console console(line.output());
     const SolverKind kind = parse_solver_kind(options.solver);
     options.require_fitting(line, kind);
     if (options.repeat == 0) fail_usage("--repeat 0", "give the number of blocks");
@@ -238,7 +198,7 @@ void run_solve(const Arguments& arguments) {
                        {options.operator_file, options.in, options.train_signals, options.signals});
 
     const SolveTask task = read_task(options);
-    const std::size_t rows = task.y.rows();
+    const std::size_t rows = task.measured.rows();
     Batch truth;
     if (!options.signals.empty()) truth = read_rows(options.signals, task.signals(), task.text);
     if (!options.signals.empty() && truth.rows() != rows)
@@ -250,13 +210,15 @@ void run_solve(const Arguments& arguments) {
     const double microseconds =
         microseconds_once(rows, [&] { solution = solve(options, kind, task, pool); });
     require_recovered(solution.x);
-    write_rows(options.out, solution.x, task.layout);
+    write_rows(options.out, solution.x, task.x);
+    console.note(task.note);
 
     const SolveInfo& info = solution.info;
     nlohmann::ordered_json json{{"out", options.out},
                                 {"solver", options.solver},
                                 {"signals", info.signals},
-                                {"complex", task.layout.complex},
+                                {"complex", task.x.complex},
+                                {"vectors", task.x.vectors},
                                 {"converged", info.converged},
                                 {"max_iterations", info.max_iterations},
                                 {"mean_iterations", info.mean_iterations},

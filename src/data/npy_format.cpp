@@ -155,6 +155,9 @@ void set_type(NpyFormat& format, const std::string& descr, const std::string& wh
         format.width = name == "c8" ? 4 : 8;
         return;
     }
+    if (letter == 'c')
+        refuse("complex numbers of a type that is not known here",
+               "save it as numpy.complex64: array.astype('complex64')");
     const std::string_view width = name.empty() ? name : name.substr(1);
     const bool integer_width = width == "1" || width == "2" || width == "4" || width == "8";
     if (name == "?" || name == "b1")

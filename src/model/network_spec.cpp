@@ -65,6 +65,10 @@ void NetworkSpec::validate() const {
         fail_usage(fmt::format("{} layers", layers), "set NetworkSpec::layers between 1 and 10000");
     if (!std::isfinite(delta) || delta <= 0)
         fail_usage(fmt::format("delta {} is not positive", delta), "the paper uses 0.48 to 1");
+    // Before the update: tied weights come with an accelerated one, which is not what is wrong.
+    if (architecture == Architecture::fcn && tied())
+        fail_usage("a fully connected network has no operator to tie its weights to",
+                   "use architecture 'unrolled' with weights 'tied'");
     if (architecture == Architecture::fcn && !update.is_plain())
         fail_usage("a fully connected network has no residual to accelerate by",
                    "set NetworkSpec::update = Update::plain() with architecture \"fcn\"");
@@ -77,9 +81,6 @@ void NetworkSpec::validate() const {
                    fmt::format("set NetworkSpec::polish to at most {}; 6 are usual", kMostPolish));
     if (architecture == Architecture::fcn) {
         const auto refuse = [](const char* what, const char* hint) { fail_usage(what, hint); };
-        if (tied())
-            refuse("a fully connected network has no operator to tie its weights to",
-                   "use architecture 'unrolled' with weights 'tied'");
         if (!entrywise())
             refuse("a fully connected network shrinks entries one by one",
                    "set NetworkSpec::groups = Groups::none and neighbours = 0, and use activation "

@@ -163,14 +163,10 @@ LaidOutArrays lay_out(const ArrayProblem& given) {
     if (imaginary && !complex) {
         arrays.op = stack_parts(arrays.op);
         result.domain.complex_measurements = true;
-        result.notes.push_back(
-            "the operator is complex and the signals are real: it measures as [Re A; Im A], real "
-            "parts before imaginary parts, which uses that the signals have no imaginary part");
+        result.notes.push_back(kRealSignalsNote);
     }
     if (!imaginary && complex && !given.op.structure().is_complex())
-        result.notes.push_back(
-            "the operator is real and the signals are complex: it measures real and imaginary "
-            "parts alike, which makes complex measurements");
+        result.notes.push_back(kRealOperatorNote);
     arrays.op = repeat_block(arrays.op, given.vectors * (complex && !imaginary ? 2 : 1));
     arrays.x = given.x.split(given.vectors);
     arrays.y = given.y.split(given.vectors);
@@ -182,6 +178,10 @@ LaidOutArrays lay_out(const ArrayProblem& given) {
 
 Operator on_complex_vectors(const Operator& op) {
     return op.structure().is_complex() ? op : repeat_block(op, 2 * op.structure().repeat());
+}
+
+Operator on_real_vectors(const Operator& op) {
+    return repeat_block(stack_parts(op), op.structure().repeat());
 }
 
 }  // namespace pibinn

@@ -22,8 +22,18 @@ bool needs_layout(const ArrayProblem& arrays);
 /// either on every vector of a row. Arrays that do not go together are errors.
 LaidOutArrays lay_out(const ArrayProblem& arrays);
 
+/// What a person is told where one of the two is complex and the other is not.
+inline constexpr const char* kRealOperatorNote =
+    "the operator is real and the signals are complex: it measures real and imaginary parts alike, "
+    "which makes complex measurements";
+inline constexpr const char* kRealSignalsNote =
+    "the operator is complex and the signals are real: it measures as [Re A; Im A], real parts "
+    "before imaginary parts, which uses that the signals have no imaginary part";
+
 /// An operator on complex vectors, split: a real one acts on both parts, a complex one stays as it
 /// is. A `repeated` one acts once per vector of a row.
 Operator on_complex_vectors(const Operator& op);
+/// A complex operator on real vectors: [Re; Im]. A `repeated` one acts once per vector of a row.
+Operator on_real_vectors(const Operator& op);
 
 }  // namespace pibinn

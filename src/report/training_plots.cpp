@@ -267,9 +267,14 @@ std::vector<Figure> signal_figures(const TrainingReport& report) {
         figure.plot.series.push_back(
             entries("truth", signal.truth, most, Series::Style::circles, 1));
         figure.plot.lines.push_back({ReferenceLine::Direction::horizontal, 0, ""});
-        if (signal.threshold)
-            figure.plot.lines.push_back(
-                {ReferenceLine::Direction::horizontal, *signal.threshold, "active"});
+        // In the legend: a label at the line would lie under the stems.
+        if (signal.threshold) {
+            const double at = *signal.threshold;
+            figure.plot.series.push_back({.label = "active above",
+                                          .x = {*figure.plot.x.min, *figure.plot.x.max},
+                                          .y = {at, at},
+                                          .color = kGrey});
+        }
         figure.caption = shown_part(
             most, n, signal.site.empty() || signal.site == "entry" ? "entries" : signal.site + "s");
         figures.push_back(std::move(figure));

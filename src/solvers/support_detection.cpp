@@ -67,7 +67,9 @@ void SupportDetection::require(const SupportDetectionOptions& o) const {
     if (o.width > most_width(o.paths))
         fail_usage(fmt::format("{} paths of {} beams are more than {} measurements can tell apart",
                                o.paths, o.width, structure_.rows() / grouping_.size()),
-                   fmt::format("give at most {} beams per path", most_width(o.paths)));
+                   most_width(o.paths) > 0
+                       ? fmt::format("give at most {} beams per path", most_width(o.paths))
+                       : "give fewer paths");
 }
 
 /// Least squares of the work's columns by their Gram; work.right receives the coefficients.

@@ -9,7 +9,7 @@ import pytest
 import scipy.io
 
 from complex_cases import MODEL, M, N, PLAIN, ROWS, reference, signals, work  # noqa: F401
-from conftest import PROGRAM, load, refuse, sets, succeed
+from conftest import PROGRAM, load, refuse, run, sets, succeed
 
 
 def as_csv(path, array):
@@ -261,8 +261,10 @@ def test_solve_takes_and_gives_complex_numbers(solver, options, tmp_path):
     for name, matrix in (("complex", a), ("real", a.real)):
         np.save(tmp_path / "A.npy", matrix)
         np.save(tmp_path / "y.npy", x @ matrix.T)
-        succeed("solve", "--solver", solver, "--operator", "A.npy", "--in", "y.npy", "--out", "o.npy",
-                "--signals", "x.npy", *options, cwd=tmp_path)
+        result = run("solve", "--solver", solver, "--operator", "A.npy", "--in", "y.npy", "--out", "o.npy",
+                     "--signals", "x.npy", *options, cwd=tmp_path)
+        assert result.returncode == 0, result.stderr
+        assert ("the operator is real" in result.stderr) == (name == "real")
         found = load(tmp_path / "o.npy")
         assert found.dtype == np.complex64 and found.shape == x.shape
         expected = x if solver == "omp" else (x @ matrix.T) @ np.linalg.pinv(matrix).T

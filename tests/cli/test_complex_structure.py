@@ -6,6 +6,7 @@ import subprocess
 import numpy as np
 import pytest
 import scipy.io
+import scipy.linalg
 import scipy.sparse
 
 from complex_cases import MODEL, M, N, PLAIN, reference, work  # noqa: F401
@@ -104,3 +105,65 @@ def test_a_complex_mask_is_trained_beside_the_references(weights, work):
     x, found = load(work / "x.npy"), load(work / "r.npy")
     error = np.sum(np.abs(found - x) ** 2, 1)[32:] / np.sum(np.abs(x) ** 2, 1)[32:]
     assert 10 * np.log10(error.mean()) == pytest.approx(summary["test_nmse_db"], abs=0.01)
+
+
+def inspected(folder, a, *options):
+    np.save(folder / "mine.npy", a)
+    return json.loads(succeed("inspect", "mine.npy", "--structure", *options, "--json", "-", cwd=folder))
+
+
+def complex_normal(*shape):
+    rng = np.random.default_rng(sum(shape))
+    return rng.normal(size=shape) + 1j * rng.normal(size=shape)
+
+
+def kinds(result):
+    return [(fit["structure"], fit["reordered"]) for fit in result["structures"]]
+
+
+def test_structure_is_found_in_complex_matrices(tmp_path):
+    result = inspected(tmp_path, complex_normal(4, 7))
+    assert result["complex"] and kinds(result) == [("dense", False)]
+    assert result["smallest"]["links_per_layer"] == 2 * 4 * 7
+    # Equal magnitudes are not equal blocks, and equal ones are no repeated operator of one vector.
+    signs = np.sign(complex_normal(4, 7).real) * (1 + 0j)
+    for second in (1j * signs, signs):
+        a = scipy.linalg.block_diag(1j * signs, second)
+        result = inspected(tmp_path, a)
+        assert kinds(result) == [("dense", False), ("blocks", False), ("mask", False)]
+        assert result["smallest"]["structure"] == "blocks" and result["smallest"]["blocks"] == [[4, 7]] * 2
+    # An entry without a real part is not zero; a small one may count as zero.
+    a = complex_normal(5, 8)
+    a[0, 1] = 1j
+    a[1, 2] = 0.01 + 0.02j
+    assert kinds(inspected(tmp_path, a)) == [("dense", False)]
+    result = inspected(tmp_path, a, "--zero-below", 0.03)
+    assert kinds(result)[-1] == ("mask", False) and result["nonzeros"] == 39
+    # Without an imaginary part it is real.
+    result = inspected(tmp_path, np.kron(np.eye(3), complex_normal(3, 5).real).astype(complex))
+    assert not result["complex"] and result["smallest"]["structure"] == "repeated"
+
+
+@pytest.mark.parametrize("form", ["blocks", "reordered", "mask"])
+def test_complex_findings_train_as_their_configurations_say(form, tmp_path):
+    rng = np.random.default_rng(8)
+    a = scipy.linalg.block_diag(complex_normal(6, 10), complex_normal(5, 8))
+    if form == "mask":
+        a = np.where(rng.random((11, 18)) < 0.6, complex_normal(11, 18), 0)
+    mine = a[rng.permutation(11)][:, rng.permutation(18)] if form == "reordered" else a
+    result = inspected(tmp_path, mine, "--out", "s")
+    assert result["complex"] and result["smallest"]["reordered"] == (form == "reordered")
+    rows, cols = range(11), range(18)
+    if form == "reordered":
+        rows, cols = load(tmp_path / "s" / "rows.npy"), load(tmp_path / "s" / "cols.npy")
+    written = load(tmp_path / "s" / "A.npy")
+    assert written.dtype == np.complex64
+    np.testing.assert_array_equal(written, mine[rows][:, cols].astype("c8"))
+    x = np.where(rng.random((60, 18)) < 0.1, complex_normal(60, 18), 0)
+    np.save(tmp_path / "s" / "x.npy", x[:, cols])
+    summary = json.loads(succeed("train", "config.toml", *sets(
+        "model.layers=2", "model.weights=tied", "train.stage.tune.epochs=2"), "--out", "run", "--json", "-",
+        cwd=tmp_path / "s"))
+    assert summary["model"]["complex"]
+    trained = json.loads(succeed("inspect", "run/model.safetensors", "--json", "-", cwd=tmp_path / "s"))
+    assert trained["structure"]["links_per_layer"] == result["smallest"]["links_per_layer"]

@@ -79,6 +79,13 @@ def test_a_fully_connected_network_can_be_made(tmp_path):
     assert result["bits"]["operator"] == 0
 
 
+def test_a_fully_connected_network_is_not_tied_whatever_its_update(tmp_path):
+    for update in ("plain", "accelerated"):
+        line = refuse("init", "--set", "model.architecture=fcn", "--set", "model.weights=tied", "--set",
+                      f"model.update={update}", "--out", "m.safetensors", cwd=tmp_path)
+        assert "no operator to tie its weights to" in line
+
+
 @pytest.mark.parametrize("sets, shape", [
     (["ratio=0.25"], (25, 100)),
     (["m=5", "n=9", "structure=repeated", "repeat=3"], (5, 9)),

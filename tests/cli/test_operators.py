@@ -173,3 +173,5 @@ def test_entries_that_are_nearly_signs_are_pointed_out(tmp_path):
     assert result.returncode == 0 and warning in result.stdout
     summary = json.loads((tmp_path / "run" / "summary.json").read_text(encoding="utf-8"))
     assert summary["warnings"][0] == warning
+    result = run("init", *settings[:6], "--out", "i.safetensors", cwd=tmp_path)
+    assert result.returncode == 0 and result.stderr == f"pibinn: warning: {warning}\n"

@@ -72,3 +72,20 @@ def test_what_does_not_fit_together_is_refused(settings, said, tmp_path):
 def test_the_theory_does_not_speak_of_sites(tmp_path):
     train(tmp_path, "model.activation=soft", "model.neighbours=1")
     assert "neighbours" in refuse("certify", "run/model.safetensors", "--support", "1,2", cwd=tmp_path)
+
+
+def test_inspect_names_what_entries_share_and_what_polishes(tmp_path):
+    words = [word for setting in ("problem.kind=fourier", "problem.m=16", "problem.n=32", "model.layers=3",
+                                  "model.weights=tied", "model.activation=piecewise")
+             for word in ("--set", setting)]
+
+    def text(*settings):
+        own = [word for setting in settings for word in ("--set", setting)]
+        succeed("init", *words, *own, "--out", "m.safetensors", cwd=tmp_path)
+        return succeed("inspect", "m.safetensors", cwd=tmp_path)
+    assert ", groups complex, 2 rings of neighbours, 6 polish steps\n" in text("model.neighbours=2",
+                                                                              "model.polish=6")
+    assert ", groups complex, 1 ring of neighbours, 1 polish step\n" in text("model.neighbours=true",
+                                                                            "model.polish=1")
+    plain = text("model.groups=none")
+    assert "groups" not in plain and "neighbours" not in plain and "polish" not in plain

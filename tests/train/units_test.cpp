@@ -259,6 +259,9 @@ TEST(Train, WarnsOfAGapAndOfAResultWorseThanZero) {
     const auto gap = training_warnings(problem, result);
     ASSERT_EQ(gap.size(), 2u);
     EXPECT_NE(gap[1].find("2.5 dB worse than training"), std::string::npos);
+    // Signals that were never trained on cannot be known by heart.
+    result.augment = Augment::fresh;
+    EXPECT_EQ(training_warnings(problem, result).size(), 1u);
     result.train.nmse_db = result.test.nmse_db = 3;
     const auto worse = training_warnings(problem, result);
     ASSERT_EQ(worse.size(), 2u);

@@ -54,6 +54,20 @@ bool parse(std::string_view cell, double& value) {
     return error == std::errc{} && stop == end && !cell.empty();
 }
 
+/// Whether a cell is a complex number as numpy, MATLAB or Excel writes it: 1+2j, (1-2j), 3i.
+bool is_complex(std::string_view cell) {
+    if (cell.starts_with('(') && cell.ends_with(')')) cell = cell.substr(1, cell.size() - 2);
+    if (!cell.ends_with('j') && !cell.ends_with('i')) return false;
+    cell.remove_suffix(1);
+    double value = 0;
+    if (parse(cell, value)) return true;
+    for (std::size_t at = 1; at < cell.size(); ++at)
+        if ((cell[at] == '+' || cell[at] == '-') && parse(cell.substr(0, at), value) &&
+            parse(cell.substr(at), value))
+            return true;
+    return false;
+}
+
 /// Numbers as text, one row per line, separated by commas, semicolons, tabs or spaces. Empty lines
 /// and those that start with # are passed over, and so is a first line of names.
 template <class T>
@@ -72,8 +86,9 @@ Matrix<T> read_csv(const std::string& where) {
         if (line.empty() || line.starts_with('#')) continue;
         const std::vector<std::string_view> cells = cells_of(line);
         double value = 0;
-        if (rows == 0 && !named &&
-            std::none_of(cells.begin(), cells.end(), [&](auto c) { return parse(c, value); })) {
+        if (rows == 0 && !named && std::none_of(cells.begin(), cells.end(), [&](auto c) {
+                return parse(c, value) || is_complex(c);
+            })) {
             named = true;
             continue;
         }
@@ -86,7 +101,10 @@ Matrix<T> read_csv(const std::string& where) {
             if (!parse(cell, value))
                 fail_input(
                     fmt::format("'{}' line {}: {} is not a number", where, number, shown(cell)),
-                    "write numbers with a point, such as 0.25, separated by commas");
+                    is_complex(cell)
+                        ? "a complex number takes two columns, real part and imaginary part; or "
+                          "save the array as .npy"
+                        : "write numbers with a point, such as 0.25, separated by commas");
             values.push_back(static_cast<T>(value));
             if (!std::isfinite(static_cast<float>(value)))
                 fail_input(fmt::format("'{}' line {}: {} is not a finite float32", where, number,
