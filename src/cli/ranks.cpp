@@ -1,7 +1,6 @@
 #include "cli/ranks.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <string_view>
@@ -13,10 +12,10 @@
 #include <fmt/ranges.h>
 #include <gnu/libc-version.h>
 #include <sched.h>
-#include <unistd.h>
 
 #include "cli/console.hpp"
 #include "cli/interrupt.hpp"
+#include "core/machine.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/packed_model.hpp"
 #include "pibinn/version.hpp"
@@ -38,12 +37,6 @@ std::optional<std::size_t> number_of(const char* variable) {
     const char* const text = std::getenv(variable);
     if (text == nullptr || *text == '\0') return {};
     return std::strtoul(text, nullptr, 10);
-}
-
-std::string host_name() {
-    std::array<char, 256> name{};
-    ::gethostname(name.data(), name.size() - 1);
-    return name.data();
 }
 
 /// What results depend on beside the version: which instructions products are made of.
