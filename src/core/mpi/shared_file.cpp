@@ -1,7 +1,6 @@
 #include "core/mpi/shared_file.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "pibinn/error.hpp"
 
@@ -11,13 +10,6 @@ namespace {
 
 // A count of MPI is an int.
 constexpr std::size_t kMostBytes = std::size_t{1} << 30U;
-
-std::string reason_of(int code) {
-    std::array<char, MPI_MAX_ERROR_STRING> text{};
-    int length = 0;
-    MPI_Error_string(code, text.data(), &length);
-    return {text.data(), static_cast<std::size_t>(length)};
-}
 
 }  // namespace
 
