@@ -33,14 +33,14 @@ struct SumPiece {
     std::optional<std::size_t> to = {};
 };
 
-/// A file that all ranks have open.
+/// A file that every rank has open.
 class SharedFile {
 public:
     virtual ~SharedFile() = default;
     virtual std::uint64_t size() const = 0;
     virtual void read_at(std::uint64_t offset, std::span<std::byte> into) = 0;
     virtual void write_at(std::uint64_t offset, std::span<const std::byte> bytes) = 0;
-    /// All ranks: what everybody wrote is on the disk, and the file is closed.
+    /// What this rank wrote is on the disk, and the file is closed here.
     virtual void close() = 0;
 };
 
@@ -89,8 +89,9 @@ public:
     using Answer = std::function<std::string(std::size_t rank, std::string_view question)>;
     virtual bool answer(const Answer& answer) = 0;
 
-    /// All ranks: opens a file that is there, to read it or to write into it.
-    virtual std::unique_ptr<SharedFile> open(const std::filesystem::path& path, bool writes) = 0;
+    /// All ranks: opens a file that is there, to read it or to write into it. Where one of them
+    /// cannot, all fail with its error.
+    std::unique_ptr<SharedFile> open(const std::filesystem::path& path, bool writes);
 
     /// Called every now and then while a rank waits for others.
     virtual void while_waiting(std::function<void()> call) = 0;
@@ -98,6 +99,10 @@ public:
     [[noreturn]] virtual void abort(int code) noexcept = 0;
 
 private:
+    /// What open() does on this rank.
+    virtual std::unique_ptr<SharedFile> open_here(const std::filesystem::path& path,
+                                                  bool writes) = 0;
+
     bool mixed_ = false;
 };
 

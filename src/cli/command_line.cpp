@@ -179,6 +179,7 @@ bool CommandLine::parse(const Arguments& arguments) {
         fail_usage(fmt::format("--threads {} is over {}", threads_, kMostThreads),
                    "give 0 for one thread per core");
     require_json_beside_places();
+    if (!shared_) require_one_process(verb_);
     if (shared_) {
         join_ranks(mixed_);
         if (threads_ == 0) threads_ = threads_per_rank();

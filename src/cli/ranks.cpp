@@ -1,7 +1,6 @@
 #include "cli/ranks.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <string_view>
@@ -13,10 +12,10 @@
 #include <fmt/ranges.h>
 #include <gnu/libc-version.h>
 #include <sched.h>
-#include <unistd.h>
 
 #include "cli/console.hpp"
 #include "cli/interrupt.hpp"
+#include "core/machine.hpp"
 #include "pibinn/error.hpp"
 #include "pibinn/packed_model.hpp"
 #include "pibinn/version.hpp"
@@ -38,12 +37,6 @@ std::optional<std::size_t> number_of(const char* variable) {
     const char* const text = std::getenv(variable);
     if (text == nullptr || *text == '\0') return {};
     return std::strtoul(text, nullptr, 10);
-}
-
-std::string host_name() {
-    std::array<char, 256> name{};
-    ::gethostname(name.data(), name.size() - 1);
-    return name.data();
 }
 
 /// What results depend on beside the version: which instructions products are made of.
@@ -80,6 +73,24 @@ bool same_on_all(const std::vector<std::string>& hosts, const std::string& own, 
     return true;
 }
 
+/// Processes of one step of Slurm that were not told how to meet. The script of a job is no such
+/// step, and of a shell (`srun -n 4 --pty bash`) there is one, whatever the number of its tasks.
+std::optional<Launched> tasks_of_slurm() {
+    const auto rank = number_of("SLURM_PROCID");
+    const auto size = number_of("SLURM_STEP_NUM_TASKS");
+    if (!rank || size.value_or(1) < 2 || number_of("SLURM_PTY_PORT")) return {};
+    return Launched{*rank, *size, true};
+}
+
+/// What else would do the whole work once per process.
+void require_all_met(const Launched& place, std::size_t met) {
+    if (met >= place.size) return;
+    fail_usage(
+        fmt::format("the launcher started {} processes, of which MPI joined {}", place.size, met),
+        "the mpirun is not that of the MPI which libpibinn_mpi.so was built with: load that "
+        "module, or build with this one");
+}
+
 void warn_when_stopped() {
     static bool said = false;
     if (said || !interrupt_raised()) return;
@@ -96,7 +107,7 @@ std::optional<Launched> launched() {
          {std::pair{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
           std::pair{"PMI_RANK", "PMI_SIZE"}, std::pair{"PMIX_RANK", "SLURM_STEP_NUM_TASKS"}})
         if (const auto own = number_of(rank)) return Launched{*own, number_of(size).value_or(0)};
-    return {};
+    return tasks_of_slurm();
 }
 
 Communicator& ranks() { return joined ? *joined : alone(); }
@@ -104,7 +115,13 @@ Communicator& ranks() { return joined ? *joined : alone(); }
 void join_ranks(bool mixed) {
     const std::optional<Launched> place = launched();
     if (!place || place->size == 1 || joined) return;
-    joined = start_mpi();
+    if (place->apart)
+        fail_usage(fmt::format("srun started {} processes that MPI cannot join", place->size),
+                   "start them by 'srun --mpi=pmix' ('srun --mpi=list' shows what there is); for "
+                   "commands of their own say 'env -u SLURM_PROCID pibinn ...'");
+    std::unique_ptr<Communicator> met = start_mpi();
+    require_all_met(*place, met->size());
+    joined = std::move(met);
     const std::string host = host_name();
     const std::vector<std::string> hosts = joined->gather_texts(host);
     const bool versions = same_on_all(hosts, std::string(version()), mixed, "the version",
@@ -119,6 +136,13 @@ void join_ranks(bool mixed) {
         static_cast<std::size_t>(std::count(places.begin(), places.end(), place_text));
     own_threads = std::max<std::size_t>(1, cores / sharing);
     if (joined->first()) joined->while_waiting(warn_when_stopped);
+}
+
+void require_one_process(std::string_view verb) {
+    const std::optional<Launched> place = launched();
+    if (!place || place->size < 2) return;
+    fail_usage(fmt::format("{} is for one process, and {} were started", verb, place->size),
+               "start it once: without mpirun, or by 'srun -n 1'");
 }
 
 void leave_ranks() { joined.reset(); }

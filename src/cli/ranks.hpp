@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "pibinn/communicator.hpp"
 
@@ -12,6 +13,7 @@ namespace pibinn::cli {
 struct Launched {
     std::size_t rank = 0;
     std::size_t size = 0;  ///< 0: not told
+    bool apart = false;    ///< Slurm started it as one of several that cannot meet by MPI
 };
 /// Nothing where neither started it.
 std::optional<Launched> launched();
@@ -19,9 +21,12 @@ std::optional<Launched> launched();
 /// The processes that share the work of a verb: this one alone, until it has joined others.
 Communicator& ranks();
 
-/// Joins the ranks that this process was started with, where it was. Refuses ranks of another
-/// version or of processors that round otherwise, unless `mixed`.
+/// Joins the ranks that this process was started with, where it was. Refuses a launcher whose
+/// processes do not meet: each would do the whole work. Refuses ranks of another version or of
+/// processors that round otherwise, unless `mixed`.
 void join_ranks(bool mixed);
+/// Refuses to do the work of a verb that ranks do not share once per rank.
+void require_one_process(std::string_view verb);
 /// The work is done on this rank.
 void leave_ranks();
 

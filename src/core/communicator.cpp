@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include <fmt/format.h>
+
+#include "core/machine.hpp"
 #include "pibinn/error.hpp"
 
 namespace pibinn {
@@ -31,7 +34,9 @@ public:
     }
     std::string ask(std::string_view) override { fail_alone(); }
     bool answer(const Answer&) override { return false; }
-    std::unique_ptr<SharedFile> open(const std::filesystem::path&, bool) override { fail_alone(); }
+    std::unique_ptr<SharedFile> open_here(const std::filesystem::path&, bool) override {
+        fail_alone();
+    }
     void while_waiting(std::function<void()>) override {}
     [[noreturn]] void abort(int code) noexcept override { std::_Exit(code); }
 };
@@ -76,6 +81,23 @@ bool Communicator::any(bool own) {
     std::vector<std::byte> all(size());
     all_gather(std::span(&mine, 1), all);
     return std::any_of(all.begin(), all.end(), [](std::byte b) { return b != std::byte{0}; });
+}
+
+std::unique_ptr<SharedFile> Communicator::open(const std::filesystem::path& path, bool writes) {
+    std::unique_ptr<SharedFile> file;
+    std::string problem, hint;
+    try {
+        file = open_here(path, writes);
+    } catch (const Error& error) {
+        problem = error.message();
+        if (!first()) problem = fmt::format("rank {} on {}: {}", rank(), host_name(), problem);
+        hint = error.hint();
+    }
+    const std::vector<std::string> problems = gather_texts(problem);
+    const std::vector<std::string> hints = gather_texts(hint);
+    for (std::size_t r = 0; r < size(); ++r)
+        if (!problems[r].empty()) fail_io(problems[r], hints[r]);
+    return file;
 }
 
 }  // namespace pibinn

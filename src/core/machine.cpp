@@ -1,9 +1,11 @@
 #include "core/machine.hpp"
 
+#include <array>
 #include <fstream>
 #include <thread>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 namespace pibinn {
 
@@ -16,6 +18,12 @@ std::string machine_text() {
             break;
         }
     return fmt::format("{}, {} cores", name, std::thread::hardware_concurrency());
+}
+
+std::string host_name() {
+    std::array<char, 256> name{};
+    ::gethostname(name.data(), name.size() - 1);
+    return name.data();
 }
 
 }  // namespace pibinn

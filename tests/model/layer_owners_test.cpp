@@ -27,7 +27,7 @@ public:
     }
     std::string ask(std::string_view) override { refuse(); }
     bool answer(const Answer&) override { refuse(); }
-    std::unique_ptr<SharedFile> open(const std::filesystem::path&, bool) override { refuse(); }
+    std::unique_ptr<SharedFile> open_here(const std::filesystem::path&, bool) override { refuse(); }
     void while_waiting(std::function<void()>) override {}
     [[noreturn]] void abort(int) noexcept override { std::abort(); }
 

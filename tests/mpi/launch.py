@@ -44,6 +44,13 @@ def command(ranks, *arguments, program=PROGRAM):
     return [MPIRUN, *OPTIONS, "-n", str(ranks), str(program), *map(str, arguments)]
 
 
+def apart(first, other, *arguments, before=()):
+    """One rank in the folder `first`, another in `other`, where the words `before` start it."""
+    words = [str(PROGRAM), *map(str, arguments)]
+    return [MPIRUN, *OPTIONS, "-n", "1", "-wdir", str(first), *words,
+            ":", "-n", "1", "-wdir", str(other), *before, *words]
+
+
 def run(words, cwd, **options):
     options.setdefault("timeout", TIMEOUT)
     options.setdefault("env", ENVIRONMENT)

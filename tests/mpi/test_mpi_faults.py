@@ -11,8 +11,8 @@ import time
 
 import pytest
 
-from launch import (ENVIRONMENT, LONG, MODULE, MPIRUN, OPTIONS, PROGRAM, SMALL, TIMEOUT, alone, command,
-                    files, kill_rank, needs_mpi, process_of, refused, run, same_files, sets, start,
+from launch import (ENVIRONMENT, LONG, MODULE, MPIRUN, OPTIONS, PROGRAM, SMALL, TIMEOUT, alone, apart,
+                    command, files, kill_rank, needs_mpi, process_of, refused, run, same_files, sets, start,
                     wait_for)
 
 pytestmark = needs_mpi
@@ -186,6 +186,46 @@ def test_a_full_disk_of_another_rank_is_named_by_rank_0(tmp_path):
     refused(run(words, tmp_path), "rank 1: ", "run/seed-", "File too large")
 
 
+@pytest.mark.parametrize("words, said", [
+    (["train", *SMALL, *sets("train.seeds=3"), "--out", "run"], "run/seed-"),
+    (["study", "grid.toml", "--out", "study"], "grid.toml"),
+    (["recover", "m.safetensors", "--in", "y.npy", "--out", "x.npy"], "m.safetensors"),
+])
+def test_a_folder_that_a_rank_does_not_see_ends_the_job_in_one_line(words, said, tmp_path):
+    # Relative paths from another folder are what a host has that does not share this one.
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "grid.toml").write_text('[grid]\n"model.layers" = [2, 3]\n')
+    alone("init", *sets("problem.m=20", "problem.n=40"), "--out", "m.safetensors", cwd=tmp_path)
+    begin = time.monotonic()
+    refused(run(apart(tmp_path, tmp_path / "elsewhere", *words), tmp_path), "rank 1", said)
+    assert time.monotonic() - begin < SOON
+    assert [f for f in files(tmp_path) if ".tmp-" in f] == []
+
+
+def test_a_study_whose_folder_a_rank_does_not_see_ends_in_one_line(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    for folder in (tmp_path, tmp_path / "elsewhere"):
+        (folder / "grid.toml").write_text(
+            '[problem]\nm = 12\nn = 24\ntrain = 300\ntest = 50\n[grid]\n"model.layers" = [2, 3]\n')
+    words = ["study", "grid.toml", "--out", "study"]
+    refused(run(apart(tmp_path, tmp_path / "elsewhere", *words), tmp_path), "study/",
+            "shared file system")
+
+
+def test_a_rank_out_of_memory_ends_the_job_in_one_line(tmp_path):
+    # Every rank has all signals of a training that mixes them: 320 MB, before anything is computed.
+    # OpenBLAS, which ends no wait for its own memory, must not be what finds none.
+    words = ["train", *SMALL, *sets("train.augment=mix", "problem.train=2000000"), "--threads", "1",
+             "--out", "run"]
+    limited = ["bash", "-c", 'ulimit -d 250000; exec "$0" "$@"']
+    begin = time.monotonic()
+    refused(run(apart(tmp_path, tmp_path, *words, before=limited), tmp_path,
+                env={**ENVIRONMENT, "OPENBLAS_NUM_THREADS": "1"}),
+            "rank 1 on ", "not enough memory", code=1)
+    assert time.monotonic() - begin < SOON
+    assert not list(tmp_path.rglob("*.safetensors"))
+
+
 def test_ranks_that_are_told_to_stop_save_first(tmp_path):
     checkpoint = tmp_path / "run" / "checkpoint.safetensors"
     job = start(3, "train", *LONG, "--out", "run", cwd=tmp_path)
@@ -268,6 +308,44 @@ def test_a_build_without_mpi_says_so_under_mpirun_and_works_without(tmp_path):
     assert run([program, *words], tmp_path).returncode == 0
     alone("train", *SMALL, "--out", "other", cwd=tmp_path)
     same_files(tmp_path / "run", tmp_path / "other", "model.safetensors", "history.csv")
+
+
+@pytest.mark.parametrize("words", [["demo", "--out", "d"], ["sample", "--out", "data"],
+                                   ["inspect", "m.npy"]])
+def test_what_ranks_do_not_share_is_refused_once(tmp_path, words):
+    refused(run(command(3, *words), tmp_path), f"{words[0]} is for one process", "3 were started")
+    assert files(tmp_path) == []
+
+
+def test_one_rank_may_do_what_ranks_do_not_share_and_all_may_ask_for_help(tmp_path):
+    assert run(command(1, "sample", *SMALL, "--out", "data"), tmp_path).returncode == 0
+    assert files(tmp_path / "data")
+    for words in (["--version"], ["--help"], ["sample", "--help"]):
+        assert run(command(2, *words), tmp_path).returncode == 0
+
+
+# What the launchers of other MPIs, and of none, say to a process.
+@pytest.mark.parametrize("told, said", [
+    ({"PMI_RANK": "0", "PMI_SIZE": "3"},
+     ["started 3 processes", "MPI joined 1", "load that module"]),
+    ({"SLURM_PROCID": "0", "SLURM_STEP_NUM_TASKS": "3"}, ["srun started 3", "srun --mpi=pmix"]),
+])
+def test_a_launcher_whose_processes_do_not_meet_is_refused(told, said, tmp_path):
+    words = [str(PROGRAM), "train", *SMALL, "--out", "run"]
+    refused(run(words, tmp_path, env={**ENVIRONMENT, **told}), *said)
+    assert files(tmp_path) == []
+
+
+@pytest.mark.parametrize("told", [
+    {"SLURM_NTASKS": "3"},  # the script of a job
+    {"SLURM_NTASKS": "3", "SLURM_STEP_NUM_TASKS": "1"},  # a step of one
+    {"SLURM_NTASKS": "3", "SLURM_STEP_NUM_TASKS": "3", "SLURM_PTY_PORT": "34889"},  # a shell
+])
+def test_one_process_of_a_job_of_slurm_works_alone(told, tmp_path):
+    env = {**ENVIRONMENT, "SLURM_JOB_ID": "7", "SLURM_PROCID": "0", **told}
+    for words in (["train", *SMALL, "--out", "run"], ["sample", *SMALL, "--out", "data"]):
+        result = run([str(PROGRAM), *words], tmp_path, env=env)
+        assert result.returncode == 0, result.stderr
 
 
 @pytest.mark.parametrize("words, said", [

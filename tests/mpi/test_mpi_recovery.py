@@ -1,11 +1,14 @@
 """Ranks recover their parts of one file into one file, with the bytes of one process."""
 
 import json
+import shutil
+import time
 
 import numpy as np
 import pytest
 
-from launch import ENVIRONMENT, MPIRUN, OPTIONS, PROGRAM, alone, command, files, needs_mpi, refused, run, sets, together
+from launch import (ENVIRONMENT, MPIRUN, OPTIONS, PROGRAM, alone, apart, command, files, needs_mpi,
+                    refused, run, sets, together)
 
 pytestmark = needs_mpi
 
@@ -76,6 +79,39 @@ def test_a_file_may_be_larger_than_the_memory_of_a_rank(place, tmp_path):
     result = run(words, tmp_path, env=ENVIRONMENT)
     assert result.returncode == 0, result.stderr
     assert (tmp_path / "x.npy").stat().st_size > rows * 160
+
+
+@pytest.mark.parametrize("shared, said", [
+    ("nothing", "cannot open 'y.npy'"), ("measurements", "cannot open 'x.npy.tmp-")])
+@pytest.mark.parametrize("blind", [0, 1])
+def test_a_rank_that_does_not_see_a_file_ends_the_job(place, tmp_path, shared, said, blind):
+    # Relative paths from another folder are what a host has that does not share this one.
+    (tmp_path / "other").mkdir()
+    shutil.copy(place / "y.npy", tmp_path)
+    places = [tmp_path, tmp_path]
+    places[blind] = tmp_path / "other"
+    source = "y.npy" if shared == "nothing" else tmp_path / "y.npy"
+    words = ["recover", place / "m.safetensors", "--in", source, "--out", "x.npy"]
+    named = "cannot open" if blind == 0 and shared == "nothing" else "rank 1 on "
+    begin = time.monotonic()
+    refused(run(apart(*places, *words), tmp_path), named, said,
+            "every host needs the same folder")
+    assert time.monotonic() - begin < 15
+    assert files(tmp_path) == ["y.npy"]
+
+
+@pytest.mark.parametrize("limited", [0, 1])
+def test_a_full_disk_ends_the_job_and_leaves_nothing(place, tmp_path, limited):
+    # A limit on the size of files is what a full disk is, without leave to mount one.
+    shutil.copy(place / "y.npy", tmp_path)
+    words = [str(PROGRAM), "recover", str(place / "m.safetensors"), "--in", "y.npy", "--out",
+             "x.npy"]
+    full = ["bash", "-c", 'ulimit -f 8; exec "$0" "$@"', *words]
+    both = [words, words]
+    both[limited] = full
+    result = run([MPIRUN, *OPTIONS, "-n", "1", *both[0], ":", "-n", "1", *both[1]], tmp_path)
+    refused(result, "cannot write", "x.npy", *(["rank 1 on "] if limited else []))
+    assert files(tmp_path) == ["y.npy"]
 
 
 @pytest.mark.parametrize("words, said", [

@@ -29,11 +29,36 @@ KINDS = {
     "tied, few of many blocks": sets(
         "model.weights=tied", "problem.structure=repeated", "problem.repeat=48", "problem.train=50",
         "problem.test=10", "train.batch=7", "train.stage.tune.epochs=3"),
+    "ternary": sets("model.weights=ternary"),
+    "one-bit per channel": sets("model.weights=one-bit-channel"),
+    "piecewise": sets("model.activation=piecewise"),
+    "wiener": sets("model.activation=wiener"),
+    "mix": sets("train.augment=mix"),
+    "flip": sets("train.augment=flip"),
+    "fourier": sets("problem.kind=fourier", "problem.m=16", "problem.n=32", "problem.train=300",
+                    "problem.test=20", "train.batch=130"),
+}
+# With no key of SMALL.
+OTHERS = {
+    "beamspace": sets("problem.kind=beamspace", "problem.antennas=20", "problem.measurements=10",
+                      "problem.paths=2", "problem.snr_db=[0,20]", "problem.train=300",
+                      "problem.test=20", "model.layers=3", "model.weights=tied",
+                      "model.activation=piecewise", "model.neighbours=true", "train.batch=130",
+                      "train.stage.tune.epochs=3"),
+    "access": sets("problem.kind=access", "problem.users=20", "problem.pilots=10",
+                   "problem.activity=0.1", "problem.snr_db=10", "problem.train=300",
+                   "problem.test=20", "model.layers=3", "model.weights=tied",
+                   "model.activation=piecewise", "train.batch=130", "train.stage.tune.epochs=3"),
+    "guaranteed": sets("train.recipe=guaranteed", "problem.m=40", "problem.n=50",
+                       "problem.support=[3,11,17]", "problem.train=530", "problem.test=100",
+                       "model.layers=3", "train.batch=200", "train.stage.guarantee.epochs=3"),
 }
 
 
 def settings(kind):
     """Without the stages that a kind has not, and with those that it has."""
+    if kind in OTHERS:
+        return OTHERS[kind]
     own = KINDS[kind]
     keep = [w for w in SMALL if not ("tied" in kind and w.startswith("train.stage"))]
     pairs = [(a, b) for a, b in zip(keep, keep[1:]) if a == "--set" and b != "--set"]
@@ -61,7 +86,9 @@ def one_process(tmp_path_factory):
     ("tied, repeated", 3), ("float, blocks", 2), ("fully connected", 3), ("user's validation", 2),
     ("a scale per layer", 3), ("alpha", 3), ("paper", 2), ("as drawn", 3),
     ("rolled, one batch", 4), ("tied, few of many blocks", 3),
-    ("tied, few of many blocks", 8)])
+    ("tied, few of many blocks", 8), ("ternary", 2), ("one-bit per channel", 3), ("piecewise", 3),
+    ("wiener", 2), ("mix", 3), ("flip", 2), ("fourier", 3), ("beamspace", 2), ("access", 3),
+    ("guaranteed", 2)])
 def test_any_number_of_ranks_gives_the_same_model(kind, ranks, one_process, tmp_path):
     said = together(ranks, "train", *settings(kind), "--out", "run", "--json", "s.json", cwd=tmp_path)
     same_files(one_process(kind), tmp_path / "run", "model.safetensors", "history.csv")

@@ -48,7 +48,7 @@ public:
         talk_.answered.notify_one();
         return true;
     }
-    std::unique_ptr<SharedFile> open(const std::filesystem::path&, bool) override {
+    std::unique_ptr<SharedFile> open_here(const std::filesystem::path&, bool) override {
         return nullptr;
     }
     void while_waiting(std::function<void()>) override {}

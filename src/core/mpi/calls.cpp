@@ -1,7 +1,7 @@
 #include "core/mpi/calls.hpp"
 
+#include <algorithm>
 #include <array>
-#include <string>
 #include <thread>
 
 #include <sched.h>
@@ -21,14 +21,18 @@ constexpr auto kBetweenCalls = std::chrono::milliseconds(100);
 
 }  // namespace
 
-void check(int code, const char* what) {
-    if (code == MPI_SUCCESS) return;
+std::string reason_of(int code) {
     std::array<char, MPI_MAX_ERROR_STRING> text{};
     int length = 0;
     MPI_Error_string(code, text.data(), &length);
-    throw Error(ErrorKind::failed,
-                std::string("MPI: cannot ") + what + ": " +
-                    std::string(text.data(), static_cast<std::size_t>(length)),
+    const std::string all(text.data(), static_cast<std::size_t>(length));
+    // MPICH goes on with the calls that led there, one per line.
+    return all.substr(0, std::min(all.find(", error stack:"), all.find('\n')));
+}
+
+void check(int code, const char* what) {
+    if (code == MPI_SUCCESS) return;
+    throw Error(ErrorKind::failed, std::string("MPI: cannot ") + what + ": " + reason_of(code),
                 "see whether all hosts of the job are up");
 }
 

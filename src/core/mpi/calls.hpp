@@ -3,6 +3,7 @@
 #include <chrono>
 #include <functional>
 #include <mutex>
+#include <string>
 
 // The C interface alone: that for C++ is gone from the standard.
 #define OMPI_SKIP_MPICXX 1
@@ -11,6 +12,8 @@
 
 namespace pibinn::mpi {
 
+/// What MPI says of an error, on one line.
+std::string reason_of(int code);
 /// Throws the `failed` error of a call that did not succeed.
 void check(int code, const char* what);
 

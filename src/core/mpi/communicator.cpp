@@ -131,8 +131,8 @@ public:
         return any;
     }
 
-    std::unique_ptr<SharedFile> open(const std::filesystem::path& path, bool writes) override {
-        return std::make_unique<MpiFile>(calls_, work_, path, writes);
+    std::unique_ptr<SharedFile> open_here(const std::filesystem::path& path, bool writes) override {
+        return std::make_unique<MpiFile>(calls_, path, writes);
     }
 
     void while_waiting(std::function<void()> call) override {

@@ -1,7 +1,6 @@
 #include "core/mpi/shared_file.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "pibinn/error.hpp"
 
@@ -12,29 +11,29 @@ namespace {
 // A count of MPI is an int.
 constexpr std::size_t kMostBytes = std::size_t{1} << 30U;
 
-std::string reason_of(int code) {
-    std::array<char, MPI_MAX_ERROR_STRING> text{};
-    int length = 0;
-    MPI_Error_string(code, text.data(), &length);
-    return {text.data(), static_cast<std::size_t>(length)};
-}
-
 }  // namespace
 
-MpiFile::MpiFile(Calls& calls, MPI_Comm comm, const std::filesystem::path& path, bool writes)
+MpiFile::MpiFile(Calls& calls, const std::filesystem::path& path, bool writes)
     : calls_(calls), name_(path.string()), writes_(writes) {
     const std::lock_guard lock(calls_.mutex());
-    require(MPI_File_open(comm, name_.c_str(), writes ? MPI_MODE_WRONLY : MPI_MODE_RDONLY,
+    require(MPI_File_open(MPI_COMM_SELF, name_.c_str(), writes ? MPI_MODE_WRONLY : MPI_MODE_RDONLY,
                           MPI_INFO_NULL, &file_),
             "open");
     MPI_Offset bytes = 0;
-    require(MPI_File_get_size(file_, &bytes), "see the size of");
+    const int code = MPI_File_get_size(file_, &bytes);
+    if (code != MPI_SUCCESS) MPI_File_close(&file_);
+    require(code, "see the size of");
     size_ = static_cast<std::uint64_t>(bytes);
+}
+
+MpiFile::~MpiFile() {
+    const std::lock_guard lock(calls_.mutex());
+    if (file_ != MPI_FILE_NULL) MPI_File_close(&file_);
 }
 
 void MpiFile::require(int code, const char* what) const {
     if (code == MPI_SUCCESS) return;
-    fail_io(std::string("cannot ") + what + " '" + name_ + "' on all ranks: " + reason_of(code),
+    fail_io(std::string("cannot ") + what + " '" + name_ + "': " + reason_of(code),
             "every host needs the same folder, with room in it");
 }
 

@@ -7,13 +7,14 @@
 
 namespace pibinn::mpi {
 
-/// A file of MPI-IO.
+/// A file of MPI-IO, which this rank has open by itself. To open one together is a collective call:
+/// it blocks inside MPI, and for ever where a rank does not see the file.
 class MpiFile final : public SharedFile {
 public:
-    /// All ranks.
-    MpiFile(Calls& calls, MPI_Comm comm, const std::filesystem::path& path, bool writes);
-    /// Left open where close() was not called: to close it takes all ranks.
-    ~MpiFile() override = default;
+    MpiFile(Calls& calls, const std::filesystem::path& path, bool writes);
+    ~MpiFile() override;
+    MpiFile(const MpiFile&) = delete;
+    MpiFile& operator=(const MpiFile&) = delete;
 
     std::uint64_t size() const override { return size_; }
     void read_at(std::uint64_t offset, std::span<std::byte> into) override;
