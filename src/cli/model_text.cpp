@@ -18,6 +18,7 @@ std::string extras_text(const NetworkSpec& spec) {
                             spec.neighbours == 1 ? "" : "s");
         if (spec.grid > 0) text += fmt::format(" on a grid of {0} x {0}", spec.grid);
     }
+    if (spec.centre) text += ", centred residuals";
     if (spec.polish > 0)
         text += fmt::format(", {} polish step{}", spec.polish, spec.polish == 1 ? "" : "s");
     return text;

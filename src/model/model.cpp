@@ -79,7 +79,7 @@ void require_fitting(const Model& model) {
         fail_usage(
             "the rows of a complex operator hold real and imaginary parts, which have no "
             "mean in common",
-            "set NetworkSpec::centre = false");
+            "leave NetworkSpec::centre off");
     const std::size_t stored = model.spec.tied() ? 0 : model.spec.layers;
     if (model.weights.size() != stored)
         fail_usage(fmt::format("Model::weights has {} layers, but its network needs {}",

@@ -87,7 +87,7 @@ void NetworkSpec::validate() const {
                    "'relu', 'soft' or 'hard' with architecture 'fcn'");
         if (centre)
             refuse("a fully connected network has no residual to centre",
-                   "set NetworkSpec::centre = false with architecture 'fcn'");
+                   "leave NetworkSpec::centre off with architecture 'fcn'");
         if (has_gains())
             refuse("a fully connected network has no learned shrink",
                    "use activation 'relu', 'soft' or 'hard' with architecture 'fcn'");

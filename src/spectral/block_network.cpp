@@ -38,9 +38,9 @@ void require_certifiable(const NetworkSpec& spec) {
                    "certify a model with groups \"none\" and without neighbours, or by held-out "
                    "signals: calibrate");
     if (spec.centre)
-        fail_usage("the theory has no bounds for centred residuals",
-                   "certify a model with NetworkSpec::centre = false, or by held-out signals: "
-                   "calibrate");
+        fail_usage(
+            "the theory has no bounds for centred residuals",
+            "certify a model without NetworkSpec::centre, or by held-out signals: calibrate");
     if (!is_certifiable(spec))
         fail_usage(fmt::format("the theory has no bounds for activation '{}' with thresholds that "
                                "follow the residual or with an Onsager term",

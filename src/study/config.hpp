@@ -49,7 +49,7 @@ struct Config {
     /// the whole matrix.
     bool dense_network = false;
     bool own_polish = false;  ///< model.polish is set; otherwise the recipe chooses
-    OwnChoices own;  ///< keys that are set; of others signals and operator choose
+    OwnChoices own;           ///< keys that are set; of others signals and operator choose
     /// A network that ignores the structure knows neither parts nor vectors.
     OwnChoices choices() const { return {own.groups || dense_network, own.centre}; }
     std::uint64_t seed = 1;

@@ -85,6 +85,54 @@ def test_a_network_trains_and_recovers_on_them(operator, tmp_path):
     np.testing.assert_array_equal(np.load(tmp_path / "m.npz")["A"], load(tmp_path / "s" / "A.npy"))
 
 
+TIED = ["model.weights=tied", "model.activation=piecewise", "model.layers=6",
+        "train.stage.tune.epochs=20"]
+
+
+@pytest.mark.parametrize("operator", ENSEMBLES)
+def test_a_tied_network_is_far_ahead_of_zero_on_all_of_them(operator, tmp_path):
+    """Columns of zeros and ones have a mean in common, at which training diverged."""
+    size = ["problem.m=40", "problem.n=64", "problem.train=1000", "problem.test=200"]
+    options = sets(f"problem.operator={operator}", *size, *TIED)
+    summary = json.loads(succeed("train", *options, "--out", "run", "--json", "-", cwd=tmp_path))
+    assert summary["test_energy_nmse_db"] < -15
+    centred = operator in ("bernoulli", "binary-sparse")
+    assert summary["model"].get("centre", False) == centred
+    assert ("centred residuals" in succeed("inspect", "run/model.safetensors",
+                                           cwd=tmp_path)) == centred
+
+
+def test_a_matrix_of_zeros_and_ones_is_centred_unless_it_is_not_to_be(tmp_path):
+    rng = np.random.default_rng(3)
+    np.save(tmp_path / "A.npy", (rng.random((40, 64)) < 0.5).astype("float32"))
+    x = np.where(rng.random((400, 64)) < 0.05, rng.standard_normal((400, 64)), 0)
+    np.save(tmp_path / "x.npy", x.astype("float32"))
+    options = sets("problem.kind=arrays", "problem.operator=A.npy", "problem.x=x.npy", *TIED)
+    summary = json.loads(succeed("train", *options, "--out", "run", "--json", "-", cwd=tmp_path))
+    assert summary["model"]["centre"] is True
+    assert summary["bits"]["operator"] == 40 * 64 + 32
+    assert summary["test_energy_nmse_db"] < -10
+    other = run("train", *options, *sets("model.centre=false"), "--out", "other", cwd=tmp_path)
+    assert other.returncode == 1 and "training diverged" in other.stderr
+
+
+def test_what_does_not_know_centred_residuals_refuses_them(tmp_path):
+    options = sets("problem.operator=bernoulli", "problem.m=20", "problem.n=40",
+                   "model.activation=soft", "model.update=plain", "model.centre=true")
+    succeed("init", *options, "--out", MODEL, cwd=tmp_path)
+    assert "no bounds for centred residuals" in refuse("certify", MODEL, "--size", "2",
+                                                       cwd=tmp_path)
+    for settings, what in (
+            (["model.architecture=fcn", "model.update=plain"],
+             "a fully connected network has no residual to centre; leave model.centre off with"),
+            (["problem.kind=fourier"],
+             "the rows of a complex operator hold real and imaginary parts, which have no mean in "
+             "common; leave model.centre off")):
+        line = refuse("init", *sets(*settings, "model.centre=true"), "--out", "f.safetensors",
+                      cwd=tmp_path)
+        assert what in line
+
+
 @pytest.mark.parametrize("settings, message", [
     (["problem.operator=hadamar"],
      "--set problem.operator=hadamar: 'problem.operator': unknown operator 'hadamar'; "

@@ -155,8 +155,7 @@ TEST_P(EveryKernel, PolishesWhatTheLayersFound) {
     for (const auto& structure :
          {Structure::dense(13, 21), Structure::dense(50, 100), Structure::dense(110, 150),
           Structure::dense(1, 4), Structure::repeated(40, 50, 3),
-          some_structure(StructureKind::blocks), some_mask(31, 47),
-          random_columns(31, 47, 6, 3)})
+          some_structure(StructureKind::blocks), some_mask(31, 47), random_columns(31, 47, 6, 3)})
         for (const auto& [weights, centre] :
              std::vector<std::pair<WeightKind, bool>>{{WeightKind::one_bit, false},
                                                       {WeightKind::tied, false},
