@@ -97,6 +97,14 @@ void make_findings(const std::filesystem::path& f) {
                   untrained_model(network(WeightKind::tied),
                                   Operator::convolution(9, 8, {1, 0.5F, -0.25F}, 0), 0.1),
                   with(structure, {{"m", large}, {"n", large}}));
+    // Before it was refused, the pattern was made; and polish copies columns of it in full.
+    NetworkSpec polished = network(WeightKind::tied);
+    polished.polish = 3;
+    const Model taps = untrained_model(polished, Operator::convolution(9, 8, {1, 0.5F}, 0), 0.1);
+    write_changed(place(f, "findings/model/wide-convolution"), taps,
+                  with(structure, {{"m", 1 << 24}, {"n", 1 << 24}}));
+    write_changed(place(f, "findings/model/wide-polish"), taps,
+                  with(structure, {{"m", 50001}, {"n", 50000}}));
     NetworkSpec plain = network(WeightKind::one_bit, Activation::soft, Update::plain());
     Model repeated = small_model(plain, row);
     const json often{{"m", large}, {"n", large}, {"repeat", large}};

@@ -54,6 +54,10 @@ inline constexpr float kTempered = 1.4F;
 /// What a gradient does with what stands where it goes.
 enum class Into { add, assign };
 
+/// What a pass is made for. One for recovery alone has no way back: it may keep the last layers
+/// instead of all of them. Both recover the same bits.
+enum class PassUse { training, recovery };
+
 /// A batch of rows on its way through the K layers of one block of links. Batches come from host
 /// memory and go back there; all else stays where the backend keeps it. Forward leaves what
 /// backward needs. One thread at a time uses a pass, again and again.
@@ -133,7 +137,7 @@ public:
     virtual std::unique_ptr<UnrolledPass> unrolled_pass(const Block& block,
                                                         std::span<const float> operator_values,
                                                         std::size_t layers, std::size_t rows,
-                                                        const Sites& sites) = 0;
+                                                        const Sites& sites, PassUse use) = 0;
     /// Widths: the input's, then each layer's.
     virtual std::unique_ptr<LinearPass> linear_pass(std::span<const std::size_t> widths,
                                                     std::size_t rows) = 0;

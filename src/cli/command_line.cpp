@@ -1,6 +1,7 @@
 #include "cli/command_line.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cstdlib>
 #include <filesystem>
@@ -68,9 +69,12 @@ bool replaces_file(const std::string& json) {
 
 /// In a folder of results, whatever is no .json file may be one of them, and these are.
 bool is_name_of_results(const std::filesystem::path& json) {
-    const std::string name = json.filename().string();
-    return json.extension() != ".json" || name == "summary.json" || name == "compare.json" ||
-           name == "certificate.json";
+    constexpr std::array results{"summary.json", "compare.json", "certificate.json",
+                                 "study.json",   "results.json", "reproduction.json",
+                                 "field.json",   "cell.json",    "case.json"};
+    // The benchmark of the field names the files of this folder after its references.
+    return json.extension() != ".json" || json.parent_path().filename() == "references" ||
+           std::find(results.begin(), results.end(), json.filename()) != results.end();
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ void run_demo(const Arguments& arguments) {
     Console console(line.output());
 
     const TrainingRun run = demo_run(folder, sets);
-    line.require_other_json(inputs_of(run.config));
+    line.require_other_json(run.config.problem.inputs());
     const RunFolders folders(run);
     ThreadPool pool(line.threads());
     const std::vector<SeedRun> seeds = run_training(run, console, pool);

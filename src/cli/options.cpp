@@ -14,12 +14,6 @@ std::string today() {
     return fmt::format("{:%Y-%m-%d}", fmt::gmtime(now));
 }
 
-std::vector<std::string> inputs_of(const Config& config) {
-    std::vector<std::string> inputs = config.problem.files();
-    inputs.push_back(config.problem.real.path);
-    return inputs;
-}
-
 void ConfigOptions::add_to(CommandLine& line) {
     line_ = &line;
     line.takes_configuration();
@@ -35,7 +29,7 @@ Config ConfigOptions::load() const { return load(document()); }
 Config ConfigOptions::load(const ConfigDocument& document) const {
     Config config = read_config(document);
     if (seed_) config.seed = *seed_;
-    line_->require_other_json(inputs_of(config));
+    line_->require_other_json(config.problem.inputs());
     return config;
 }
 

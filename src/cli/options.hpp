@@ -41,7 +41,4 @@ private:
     std::optional<std::size_t> seed_;
 };
 
-/// The files and the folder that a configuration reads.
-std::vector<std::string> inputs_of(const Config& config);
-
 }  // namespace pibinn::cli

@@ -53,6 +53,7 @@ void run_reproduce(const Arguments& arguments) {
     if (!line.parse(arguments)) return;
     if (line.given("--seeds") && request.seeds == 0)
         fail_usage("--seeds 0 trains nothing", "give 1 or more");
+    line.require_other_json({request.images, request.eeg});
     Console console(line.output());
 
     request.folder = out;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/arrays.hpp"
 #include "cli/console.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/options.hpp"
@@ -49,6 +50,12 @@ void run_study(const Arguments& arguments) {
     Console console(line.output());
 
     study.folder = out;
+    study.inputs_known = [&](std::vector<std::string> inputs) {
+        line.require_other_json(inputs);
+        inputs.push_back(study.file);
+        for (const std::string& name : grid_files())
+            require_other_file((study.folder / name).string(), inputs);
+    };
     study.machine = machine_text();
     study.date = today();
     study.command = grid_command(study);

@@ -15,6 +15,7 @@ inline constexpr double arrays = 1024;    ///< .npz, .mat: half of them inflated
 inline constexpr double pictures = 4096;  ///< JPEG, PNG
 inline constexpr double models = 256;     ///< what a model file holds, a bit as a float32
 inline constexpr double rows = 4096;      ///< what recovering one row with a model takes
+inline constexpr double work = 4096;      ///< its multiplications, of which 2^32 are free
 }  // namespace claim_factor
 
 /// What any file may take, however short it is.

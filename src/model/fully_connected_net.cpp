@@ -1,15 +1,19 @@
 #include "model/fully_connected_net.hpp"
 
+#include <algorithm>
+
 namespace pibinn {
 
-FullyConnectedNet::FullyConnectedNet(const NetworkSpec& spec, const Operator& op, Backend& backend)
-    : Network(spec, op, backend), widths_(spec.layers + 1, op.cols()) {
+FullyConnectedNet::FullyConnectedNet(const NetworkSpec& spec, const Operator& op, Backend& backend,
+                                     PassUse use)
+    : Network(spec, op, backend, use), widths_(spec.layers + 1, op.cols()) {
     widths_[0] = op.rows();
 }
 
-void FullyConnectedNet::open_slots(std::size_t slots) {
-    while (passes_.size() < slots)
-        passes_.push_back(backend_.linear_pass(widths_, backend_.rows_per_pass()));
+void FullyConnectedNet::open_slots(std::size_t slots, std::size_t rows) {
+    if (rows > pass_rows_) passes_.clear();
+    pass_rows_ = std::max(rows, pass_rows_);
+    while (passes_.size() < slots) passes_.push_back(backend_.linear_pass(widths_, pass_rows_));
 }
 
 void FullyConnectedNet::forward_rows(std::size_t slot, const DeviceParameters& effective,

@@ -7,7 +7,7 @@ namespace pibinn {
 /// The baseline that knows no physics: m x n, then K - 1 matrices n x n.
 class FullyConnectedNet final : public Network {
 public:
-    FullyConnectedNet(const NetworkSpec& spec, const Operator& op, Backend& backend);
+    FullyConnectedNet(const NetworkSpec& spec, const Operator& op, Backend& backend, PassUse use);
 
 protected:
     void forward_rows(std::size_t slot, const DeviceParameters& effective, ConstBatchView y,
@@ -16,7 +16,7 @@ protected:
                          ConstBatchView target, RowLoss loss, std::span<const float> weights,
                          DeviceParameters& gradient, Into into,
                          const LayerDone& layer_done) override;
-    void open_slots(std::size_t slots) override;
+    void open_slots(std::size_t slots, std::size_t rows) override;
 
 private:
     /// All links of layer k.
@@ -24,6 +24,7 @@ private:
 
     std::vector<std::size_t> widths_;
     std::vector<std::unique_ptr<LinearPass>> passes_;
+    std::size_t pass_rows_ = 0;  ///< that each has room for
 };
 
 }  // namespace pibinn

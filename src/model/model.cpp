@@ -189,7 +189,7 @@ Model untrained_model(const NetworkSpec& spec, const Operator& op, double theta)
 Batch recover_coefficients(const Model& model, ConstBatchView y, ThreadPool& pool,
                            std::vector<Batch>* every_layer) {
     const auto backend = make_cpu_backend();
-    const auto network = make_network(model.spec, model.op, *backend);
+    const auto network = make_network(model.spec, model.op, *backend, PassUse::recovery);
     return network->recover_coefficients(parameters_of(model), y, pool, every_layer);
 }
 

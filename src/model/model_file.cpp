@@ -2,11 +2,11 @@
 
 #include "algebra/complex_links.hpp"
 #include "core/file.hpp"
-#include "data/claims.hpp"
 #include "data/json_fields.hpp"
 #include "data/safetensors.hpp"
 #include "model/domain_json.hpp"
 #include "model/link_codes.hpp"
+#include "model/model_claims.hpp"
 #include "model/model_parameters.hpp"
 #include "model/model_tensors.hpp"
 #include "model/network_sites.hpp"
@@ -36,47 +36,6 @@ void check_format(const SafeTensors& file) {
         fail_input(fmt::format("{}: format '{}', but this program reads formats 1 to {}",
                                file.where, found->second, kFormat),
                    "a newer pibinn wrote it: update this one");
-}
-
-/// A model needs at least a bit per link, except of an operator that a formula makes: sizes that
-/// claim more than the file holds are lies. What they take as numbers in memory, and for recovering
-/// one row, is limited too.
-void check_claims(const std::string& where, const NetworkSpec& spec, const Structure& s,
-                  bool by_formula, std::uint64_t file_bytes) {
-    const auto m = static_cast<double>(s.rows()), n = static_cast<double>(s.cols());
-    const auto layers = static_cast<double>(spec.layers);
-    const bool unrolled = spec.architecture == Architecture::unrolled;
-    const auto operator_links = static_cast<double>(s.links());
-    const double stored_entries = by_formula ? 0 : operator_links;
-    const double links = spec.tied() ? stored_entries
-                         : unrolled  ? layers * operator_links
-                                     : m * n + (layers - 1) * n * n;
-    // Half of the links of a complex structure are in the file, and follow from these in memory.
-    const double in_file = unrolled && s.is_complex() ? links / 2 : links;
-    if (in_file > 8.0 * static_cast<double>(file_bytes))
-        fail_input(fmt::format("{}: {} layers of together {} links do not fit a file of {} bytes",
-                               where, spec.layers, in_file, file_bytes),
-                   kDamagedModel);
-    const auto blocks = static_cast<double>(s.parts().size());
-    constexpr double packed_block = 256;  // of one layer, whose signs fill whole vectors
-    require_claim(
-        sizeof(float) * (links + stored_entries) + packed_block * blocks * (1 + layers),
-        claim_factor::models, file_bytes,
-        fmt::format("{}: {} layers of {} links in {} block(s)", where, spec.layers, links, blocks),
-        "use larger blocks, or fewer layers");
-    constexpr double operator_copies = 3;  // of the model, of its network, of tied weights
-    if (by_formula)
-        require_formula_claim(operator_copies * sizeof(float) * operator_links, file_bytes,
-                              fmt::format("{}: an operator of {} entries that a formula makes",
-                                          where, operator_links));
-    constexpr double copies = 4;  // read, recovered, transformed and written
-    require_claim(
-        copies * sizeof(float) * (m + n), claim_factor::rows, file_bytes,
-        fmt::format("{}: recovering a row of {} entries from {} measurements", where, n, m),
-        s.kind() == StructureKind::repeated
-            ? fmt::format("{} repetitions are too many: recover them as rows of their own",
-                          s.repeat())
-            : kDamagedModel);
 }
 
 SignalDomain load_domain(const SafeTensors& file, const Structure& s, std::uint64_t file_bytes) {

@@ -14,8 +14,9 @@
 
 namespace pibinn {
 
-Network::Network(NetworkSpec spec, const Operator& op, Backend& backend)
+Network::Network(NetworkSpec spec, const Operator& op, Backend& backend, PassUse use)
     : spec_(spec),
+      use_(use),
       layout_(std::make_shared<const ParameterLayout>(spec, op.structure())),
       backend_(backend),
       sites_(sites_of(spec, op.structure())),
@@ -60,7 +61,7 @@ void Network::for_shards(std::size_t rows, ThreadPool& pool, const ShardTask& ta
     const Shards own = shards_of_rank(shards, ranks_->rank());
     std::vector<std::size_t> free_slots(std::min(own.size(), pool.threads()));
     std::iota(free_slots.begin(), free_slots.end(), std::size_t{0});
-    open_slots(free_slots.size());
+    open_slots(free_slots.size(), use_ == PassUse::recovery ? std::min(rows, step) : step);
     std::mutex mutex;
     pool.run(own.size(), [&](std::size_t i) {
         const std::size_t shard = own.begin + i;
@@ -212,8 +213,8 @@ double Network::gradient(const DeviceParameters& effective, const BatchPart& bat
         ++passes;
         here += end - begin;
     });
-    ensure(rows > 0 && batch.y.rows == here && batch.target.rows == here &&
-               row_weights.size() == batch.rows,
+    ensure(use_ == PassUse::training && rows > 0 && batch.y.rows == here &&
+               batch.target.rows == here && row_weights.size() == batch.rows,
            "gradient of batches that do not fit the network");
     std::vector<float> weights(row_weights.begin(), row_weights.end());
     if (repeat_ > 1) {
@@ -272,12 +273,12 @@ double Network::gradient(const ParameterStore& effective, ConstBatchView y, Cons
     return total;
 }
 
-std::unique_ptr<Network> make_network(const NetworkSpec& spec, const Operator& op,
-                                      Backend& backend) {
+std::unique_ptr<Network> make_network(const NetworkSpec& spec, const Operator& op, Backend& backend,
+                                      PassUse use) {
     spec.validate();
     if (spec.architecture == Architecture::fcn)
-        return std::make_unique<FullyConnectedNet>(spec, op, backend);
-    return std::make_unique<UnrolledNet>(spec, op, backend);
+        return std::make_unique<FullyConnectedNet>(spec, op, backend, use);
+    return std::make_unique<UnrolledNet>(spec, op, backend, use);
 }
 
 }  // namespace pibinn

@@ -81,7 +81,7 @@ public:
                     const std::function<void(std::size_t, std::size_t)>& take) const;
 
 protected:
-    Network(NetworkSpec spec, const Operator& op, Backend& backend);
+    Network(NetworkSpec spec, const Operator& op, Backend& backend, PassUse use);
 
     /// Some rows of a batch in the working memory `slot`. `wanted(k)` says where x_k goes; a view
     /// of no rows leaves it.
@@ -95,14 +95,15 @@ protected:
                                  ConstBatchView y, ConstBatchView target, RowLoss loss,
                                  std::span<const float> weights, DeviceParameters& gradient,
                                  Into into, const LayerDone& layer_done) = 0;
-    /// Makes working memory for slots [0, slots): one per thread, so that a thread's stays in its
-    /// cache.
-    virtual void open_slots(std::size_t slots) = 0;
+    /// Makes working memory for slots [0, slots), each for so many rows: one per thread, so that a
+    /// thread's stays in its cache.
+    virtual void open_slots(std::size_t slots, std::size_t rows) = 0;
 
     /// A whole number of groups.
     std::size_t rows_per_pass() const;
 
     NetworkSpec spec_;
+    PassUse use_;
     std::shared_ptr<const ParameterLayout> layout_;
     Backend& backend_;
     Sites sites_;
@@ -137,8 +138,9 @@ private:
     std::vector<DeviceParameters> shard_gradients_;  ///< of this rank's shards
 };
 
-/// The unrolled network on the structure of its operator; `fcn` on none.
-std::unique_ptr<Network> make_network(const NetworkSpec& spec, const Operator& op,
-                                      Backend& backend);
+/// The unrolled network on the structure of its operator; `fcn` on none. One made for recovery has
+/// no gradient, and takes memory for the rows that it was given at most.
+std::unique_ptr<Network> make_network(const NetworkSpec& spec, const Operator& op, Backend& backend,
+                                      PassUse use = PassUse::training);
 
 }  // namespace pibinn

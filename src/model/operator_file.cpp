@@ -9,6 +9,7 @@
 #include "data/claims.hpp"
 #include "data/json_fields.hpp"
 #include "model/link_codes.hpp"
+#include "model/model_claims.hpp"
 #include "model/model_tensors.hpp"
 #include "model/spec_json.hpp"
 #include "pibinn/error.hpp"
@@ -187,6 +188,10 @@ Structure load_convolution_mask(const SafeTensors& file, std::size_t m, std::siz
                                 std::uint64_t file_bytes) {
     const OperatorFormula formula = load_taps(file, 1);
     const BlockFormula& f = formula.parts[0];
+    // Sides beyond any operator, and rows beyond any memory, are refused before the pattern is
+    // made.
+    of_file(file, [&] { return Structure::dense(m, n); });
+    check_row_claim(file.where, m, n, 1, file_bytes);
     of_file(file, [&] { require_taps(f, m, n); });
     const double pattern = convolution_links(f, m, n) + static_cast<double>(n);
     require_formula_claim(

@@ -21,7 +21,7 @@ std::unique_ptr<Network> PreparedNetwork::take() const {
             return network;
         }
     }
-    return make_network(spec_, op_, *backend_);
+    return make_network(spec_, op_, *backend_, PassUse::recovery);
 }
 
 Batch PreparedNetwork::recover_coefficients(ConstBatchView y, ThreadPool& pool,

@@ -1,20 +1,24 @@
 #include "model/unrolled_net.hpp"
 
+#include <algorithm>
+
 #include "algebra/polish.hpp"
 
 namespace pibinn {
 
-UnrolledNet::UnrolledNet(const NetworkSpec& spec, const Operator& op, Backend& backend)
-    : Network(spec, op, backend), operator_values_(op.values().begin(), op.values().end()) {}
+UnrolledNet::UnrolledNet(const NetworkSpec& spec, const Operator& op, Backend& backend, PassUse use)
+    : Network(spec, op, backend, use), operator_values_(op.values().begin(), op.values().end()) {}
 
-void UnrolledNet::open_slots(std::size_t slots) {
+void UnrolledNet::open_slots(std::size_t slots, std::size_t rows) {
+    if (rows > pass_rows_) passes_.clear();
+    pass_rows_ = std::max(rows, pass_rows_);
     while (passes_.size() < slots) {
         auto& slot = passes_.emplace_back();
         for (const Block& block : blocks())
             slot.push_back(backend_.unrolled_pass(
                 block,
                 std::span<const float>(operator_values_).subspan(block.first_link, block.links()),
-                spec_.layers, rows_per_pass(), sites_));
+                spec_.layers, pass_rows_, sites_, use_));
     }
 }
 

@@ -8,7 +8,7 @@ namespace pibinn {
 /// its own, and they share only thresholds and scale.
 class UnrolledNet final : public Network {
 public:
-    UnrolledNet(const NetworkSpec& spec, const Operator& op, Backend& backend);
+    UnrolledNet(const NetworkSpec& spec, const Operator& op, Backend& backend, PassUse use);
 
 protected:
     void forward_rows(std::size_t slot, const DeviceParameters& effective, ConstBatchView y,
@@ -17,7 +17,7 @@ protected:
                          ConstBatchView target, RowLoss loss, std::span<const float> weights,
                          DeviceParameters& gradient, Into into,
                          const LayerDone& layer_done) override;
-    void open_slots(std::size_t slots) override;
+    void open_slots(std::size_t slots, std::size_t rows) override;
 
 private:
     /// The layout keeps the structure, and with it the pattern of a mask, alive.
@@ -28,6 +28,7 @@ private:
 
     AlignedBuffer<float> operator_values_;
     std::vector<std::vector<std::unique_ptr<UnrolledPass>>> passes_;  ///< [slot][block]
+    std::size_t pass_rows_ = 0;                                       ///< that each has room for
 };
 
 }  // namespace pibinn

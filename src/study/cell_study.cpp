@@ -1,6 +1,7 @@
 #include "study/cell_study.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -14,7 +15,6 @@
 #include "pibinn/version.hpp"
 #include "study/config_document.hpp"
 #include "study/config_train.hpp"
-#include "study/run_folder.hpp"
 #include "train/checkpoint.hpp"
 
 namespace pibinn::study {
@@ -86,6 +86,14 @@ std::size_t Study::add(const CellRequest& request) {
     return runs_.size() - 1;
 }
 
+std::vector<std::string> Study::inputs() const {
+    std::set<std::string> all;
+    for (const TrainingRun& run : runs_)
+        for (const std::string& input : run.config.problem.inputs()) all.insert(input);
+    all.erase("");
+    return {all.begin(), all.end()};
+}
+
 void Study::require_own_folder() const {
     for (const char* name : {"model.safetensors", "checkpoint.safetensors", "compare.json",
                              "field.json", kResultsFile})
@@ -121,10 +129,10 @@ std::size_t Study::finished() const {
 }
 
 bool Study::train(const ProgressSink& listener, ThreadPool& pool, Communicator& ranks) {
-    RunFolders folders;
+    const bool started = path_exists(folder_ / kStudyFile);
     if (ranks.first()) {
         require_own_folder();
-        folders.add(folder_);
+        if (!own_) own_.emplace().add(folder_);
         require_own_folder();  // nothing came in between
         if (path_exists(folder_ / kStudyFile))
             commits_ = read_study_file(folder_ / kStudyFile).commits;
@@ -155,38 +163,52 @@ bool Study::train(const ProgressSink& listener, ThreadPool& pool, Communicator& 
             numbers.push_back(i);
         }
     }
+    // Where no data could be read, nothing is left behind.
+    const auto forget = [&] {
+        for (std::size_t i = 0; i < size(); ++i)
+            if (path_exists(cell_file(i))) return;
+        std::error_code code;
+        if (ranks.first() && !started) fs::remove(folder_ / kStudyFile, code);
+    };
     TrainingProgress progress(listener, total);
     if (kept > 0) progress.sink()({"training", kept, total, "", kept});
-    const std::set<std::size_t> elsewhere = run_cells(
-        left,
-        [&](std::size_t at) {
-            CellResult started;
-            started.configuration = configurations_[numbers[at]];
-            make_folder(left[at].run->folder);
-            save_cell(cell_file(numbers[at]), started);
-            return seed_problem(left[at].run->config, 0, pool);
-        },
-        [&](std::size_t at, SeedRun seed) {
-            const std::size_t i = numbers[at];
-            const TrainingRun& run = runs_[i];
-            keep_seed(run, 0, seed, pool);
-            seed.result.model.save(run.folder / "model.safetensors");
-            CellResult result = digest(run, seed, pool);
-            result.configuration = configurations_[i];
-            save_cell(cell_file(i), result);
-            results_[i] = std::move(result);
-            // Nothing goes on from here, and hundreds of cells would fill a disk.
-            std::error_code code;
-            fs::remove(run.folder / "checkpoint.safetensors", code);
-        },
-        progress, pool,
-        [&](std::size_t at, const Error& error) {
-            CellResult& result = results_[numbers[at]];
-            result.configuration = configurations_[numbers[at]];
-            result.failure = error.message();
-            save_cell(cell_file(numbers[at]), result);
-        },
-        ranks);
+    std::set<std::size_t> elsewhere;
+    try {
+        elsewhere = run_cells(
+            left,
+            [&](std::size_t at) {
+                auto problem = seed_problem(left[at].run->config, 0, pool);
+                CellResult begun;
+                begun.configuration = configurations_[numbers[at]];
+                make_folder(left[at].run->folder);
+                save_cell(cell_file(numbers[at]), begun);
+                return problem;
+            },
+            [&](std::size_t at, SeedRun seed) {
+                const std::size_t i = numbers[at];
+                const TrainingRun& run = runs_[i];
+                keep_seed(run, 0, seed, pool);
+                seed.result.model.save(run.folder / "model.safetensors");
+                CellResult result = digest(run, seed, pool);
+                result.configuration = configurations_[i];
+                save_cell(cell_file(i), result);
+                results_[i] = std::move(result);
+                // Nothing goes on from here, and hundreds of cells would fill a disk.
+                std::error_code code;
+                fs::remove(run.folder / "checkpoint.safetensors", code);
+            },
+            progress, pool,
+            [&](std::size_t at, const Error& error) {
+                CellResult& result = results_[numbers[at]];
+                result.configuration = configurations_[numbers[at]];
+                result.failure = error.message();
+                save_cell(cell_file(numbers[at]), result);
+            },
+            ranks);
+    } catch (const Error&) {
+        forget();
+        throw;
+    }
     for (const std::size_t at : elsewhere) {
         const fs::path file = cell_file(numbers[at]);
         if (!path_exists(file))

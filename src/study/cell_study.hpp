@@ -3,12 +3,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "pibinn/progress.hpp"
 #include "study/cell_result.hpp"
 #include "study/cells.hpp"
+#include "study/run_folder.hpp"
 
 namespace pibinn::study {
 
@@ -36,6 +38,9 @@ public:
     /// that is there already must be of the same configuration, and is not added again.
     std::size_t add(const CellRequest& request);
 
+    /// The files and folders that its trainings read, each once.
+    std::vector<std::string> inputs() const;
+
     std::size_t size() const { return runs_.size(); }
     const TrainingRun& run(std::size_t i) const { return runs_[i]; }
     /// How to make one cell by `pibinn train`.
@@ -44,8 +49,9 @@ public:
     /// Refuses a folder that holds something else, is of another version, or whose cells are of
     /// another configuration. Nothing is made.
     void require_own_folder() const;
-    /// Trains what is left to train; false when the listener asked to stop. With several ranks all
-    /// call this, and rank 0 alone has the results and answers true.
+    /// Trains what is left to train; false when the listener asked to stop. From then on the folder
+    /// is this study's alone, so that its results are written beside no other study's. With several
+    /// ranks all call this, and rank 0 alone has the results and answers true.
     bool train(const ProgressSink& listener, ThreadPool& pool, Communicator& ranks = alone());
 
     const CellResult& result(std::size_t i) const { return results_[i]; }
@@ -64,6 +70,7 @@ private:
     std::vector<TrainingRun> runs_;
     std::vector<std::string> configurations_;
     std::vector<CellResult> results_;
+    std::optional<RunFolders> own_;  ///< its folder, while it trains and after
 };
 
 }  // namespace pibinn::study

@@ -351,6 +351,12 @@ std::vector<std::string> ProblemConfig::files() const {
     return files;
 }
 
+std::vector<std::string> ProblemConfig::inputs() const {
+    std::vector<std::string> all = files();
+    all.push_back(real.path);
+    return all;
+}
+
 ProblemTraits traits_of(const ProblemConfig& problem) {
     const bool synthetic = problem.kind == ProblemKind::synthetic;
     const bool arrays = problem.kind == ProblemKind::arrays;

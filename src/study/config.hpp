@@ -36,6 +36,8 @@ struct ProblemConfig {
 
     /// The array files that it names.
     std::vector<std::string> files() const;
+    /// The same and the folder of real data: whatever a training reads.
+    std::vector<std::string> inputs() const;
 };
 
 /// What is known of the problem before its signals are read: equal to Problem::traits() of it, but

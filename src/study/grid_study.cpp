@@ -75,6 +75,12 @@ ordered_json mean_or_null(const std::optional<Spread>& value) {
 
 }  // namespace
 
+const std::vector<std::string>& grid_files() {
+    static const std::vector<std::string> names{"results.csv", "results.md", "results.json",
+                                                "report.html", "study.json"};
+    return names;
+}
+
 GridResult run_grid(const GridStudy& study, const ProgressSink& progress, ThreadPool& pool,
                     Communicator& ranks) {
     const Grid grid = read_grid(study.file);
@@ -88,6 +94,7 @@ GridResult run_grid(const GridStudy& study, const ProgressSink& progress, Thread
             cells.add({fmt::format("{}/seed-{}", grid.folder(i), s + 1), study.file, settings,
                        s + 1, kGridSection});
     }
+    if (study.inputs_known) study.inputs_known(cells.inputs());
     GridResult result;
     result.cells = cells.size();
     result.finished = cells.train(progress, pool, ranks);

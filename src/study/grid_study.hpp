@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,8 @@ struct GridStudy {
     std::filesystem::path folder;
     std::string machine, date;
     std::string command;  ///< that makes it again, without its folder
+    /// Hears which files the trainings read, before anything is made, and may refuse them.
+    std::function<void(const std::vector<std::string>&)> inputs_known = {};
 };
 
 struct GridResult {
@@ -31,6 +34,9 @@ struct GridResult {
     std::size_t done = 0, cells = 0;  ///< trainings
     GridReport report;
 };
+
+/// The files that a study writes beside the folders of its trainings.
+const std::vector<std::string>& grid_files();
 
 /// Trains what is not there yet, and writes results.csv, results.md, results.json and report.html.
 /// With several ranks all call this, and rank 0 alone has the result.

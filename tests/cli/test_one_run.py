@@ -74,6 +74,36 @@ def test_of_two_trainings_that_start_together_one_goes_on(attempt, tmp_path):
     assert not [name for name in tree(tmp_path) if ".tmp-" in name]
 
 
+GRID = """[problem]
+m = 12
+n = 20
+train = 4000
+
+[model]
+layers = 3
+
+[train.stage.pretrain]
+epochs = 400
+
+[grid]
+model.weights = ["one-bit", "float"]
+"""
+STUDIES = [["study", "grid.toml"], ["field", "--quick"], ["reproduce", "delta-soft", "--quick"]]
+
+
+@pytest.mark.parametrize("words", STUDIES)
+def test_a_study_keeps_its_folder(words, tmp_path):
+    (tmp_path / "grid.toml").write_text(GRID)
+    first = subprocess.Popen([str(PROGRAM), *words, "--out", "run"], cwd=tmp_path, text=True,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    while not list(tmp_path.glob("run/**/*.json")) and first.poll() is None:
+        time.sleep(0.001)
+    assert first.poll() is None
+    in_use(*words, folder="run", cwd=tmp_path)
+    first.kill()
+    first.communicate(timeout=60)
+
+
 def test_a_killed_run_leaves_no_lock(tmp_path):
     program = under_way("train", cwd=tmp_path)
     program.send_signal(signal.SIGKILL)

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from conftest import refuse, sets, succeed
+from conftest import contents, refuse, sets, succeed
+from test_verbs import VERBS
 from pictures import disc_picture, png_bytes
 
 
@@ -24,9 +25,16 @@ def test_an_output_that_is_an_input_is_refused(arguments, work):
 
 
 MODEL = "model.safetensors"
+GRID = """[problem]
+kind = "arrays"
+operator = "A.npy"
+x = "x.npy"
 
+[grid]
+model.layers = [1, 2]
+"""
 
-@pytest.mark.parametrize("arguments", [
+JSON = [
     ["inspect", MODEL, "--json", MODEL],
     ["inspect", MODEL, "--json", "./link.safetensors"],
     ["inspect", "link.safetensors", "--json", MODEL],
@@ -60,18 +68,64 @@ MODEL = "model.safetensors"
     ["demo", *sets("problem.operator=A.npy"), "--out", "folder", "--json", "A.npy"],
     ["sample", "--out", "folder", "--json", "folder/A.npy"],
     ["init", "--out", "new.safetensors", "--json", "new.safetensors"],
-])
+    ["certify", MODEL, "--calibrate", "x.npy", "--json", "x.npy"],
+    ["certify", MODEL, "--calibrate", "x.npy", "--measurements", "y.npy", "--json", "y.npy"],
+    ["recover-image", MODEL, "folder/a.png", "--out", "b.png", "--json", "folder/a.png"],
+    ["study", "grid.toml", "--out", "s", "--json", "grid.toml"],
+    ["study", "grid.toml", "--out", "s", "--json", "x.npy"],
+    ["study", "grid.toml", "--out", "s", "--json", "A.npy"],
+    ["study", "grid.toml", "--out", "folder", "--json", "folder/study.json"],
+    ["study", "grid.toml", *sets("problem.x=y.npy"), "--out", "s", "--json", "y.npy"],
+    ["field", "--quick", "--out", "folder", "--json", "folder/field.json"],
+    ["field", "--quick", "--out", "folder", "--json", "folder/references/a.json"],
+    ["reproduce", "table1", "--images", "folder", "--out", "p", "--json", "folder/a.png"],
+    ["reproduce", "table1", "--eeg", "folder", "--out", "p", "--json", "folder/a.png"],
+    ["reproduce", "table1", "--out", "folder", "--json", "folder/reproduction.json"],
+    ["reproduce", "field", "--out", "folder", "--json", "folder/field/field.json"],
+]
+
+
+def test_every_verb_with_json_has_a_line():
+    said = succeed("--help")
+    lines = said[said.index("Verbs:\n"):].split("\n\n")[0].split("\n")[1:]
+    verbs = [line.split()[0] for line in lines]
+    assert set(VERBS) <= set(verbs)
+    # These two read and write no file that a JSON file could be.
+    assert set(verbs) - {words[0] for words in JSON} <= {"config", "kernels"}
+
+
+@pytest.mark.parametrize("arguments", JSON)
 def test_a_json_file_that_is_an_input_or_an_output_is_refused(arguments, work):
     (work / "link.safetensors").symlink_to(MODEL)
     (work / "hard.safetensors").hardlink_to(work / MODEL)
     (work / "dangling.npy").symlink_to("new.npy")
     np.savez(work / "y.npz", y=np.load(work / "y.npy"))
     (work / "c.toml").write_text("")
+    (work / "grid.toml").write_text(GRID)
     (work / "folder").mkdir()
     (work / "folder" / "a.png").write_bytes(png_bytes(disc_picture(1)))
+    before = contents(work)
     line = refuse(*arguments, cwd=work)
     assert "--json '" in line and "would overwrite" in line
     assert line.endswith("choose another file for --json")
+    assert contents(work) == before
+
+
+@pytest.mark.parametrize("name", ["results.csv", "results.md", "report.html"])
+def test_a_file_of_results_that_a_study_reads_is_kept(name, work):
+    (work / "grid.toml").write_text(GRID)
+    (work / "o").mkdir()
+    (work / "o" / name).write_bytes((work / "grid.toml").read_bytes())
+    line = refuse("study", f"o/{name}", "--out", "o", cwd=work)
+    assert f"the output 'o/{name}' would overwrite the input 'o/{name}'" in line
+
+
+def test_an_array_beside_the_results_of_a_study_is_kept(work):
+    (work / "grid.toml").write_text(GRID)
+    (work / "o").mkdir()
+    np.savetxt(work / "o" / "results.csv", np.load(work / "x.npy"), delimiter=",")
+    line = refuse("study", "grid.toml", *sets("problem.x=o/results.csv"), "--out", "o", cwd=work)
+    assert "the output 'o/results.csv' would overwrite the input 'o/results.csv'" in line
 
 
 def test_a_json_file_beside_the_picture_of_a_picture_is_refused(tmp_path):

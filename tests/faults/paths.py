@@ -12,6 +12,8 @@ def prepare(bench, folder):
     bench.made("sample", *SHORT, "--out", "data", cwd=folder)
     bench.made("train", *SHORT, "--out", "done", "--quiet", cwd=folder)
     shutil.copy(folder / "data" / "A.npy", folder / "A.npy")
+    (folder / "grid.toml").write_text("[grid]\nmodel.layers = [1, 2]\n")
+    bench.give(folder / "grid.toml")
     for name in ("locked", "pictures"):
         (folder / name).mkdir()
         bench.give(folder / name)
@@ -36,6 +38,12 @@ def verbs(bad):
         ["compare", *SHORT, "--weights", "one-bit", "--out", bad],
         ["compare", *SHORT, "--weights", "one-bit", "--resume", "--out", bad],
         ["demo", *DEMO, "--out", bad],
+        ["study", bad, "--out", "s"],
+        ["study", "grid.toml", "--out", bad],
+        ["study", "grid.toml", *sets(f"problem.operator={bad}/A.npy"), "--out", "s"],
+        ["field", "--quick", "--out", bad],
+        ["reproduce", "delta-soft", "--quick", "--out", bad],
+        ["reproduce", "real", "--quick", "--images", bad, "--out", "p"],
         ["sample", *SHORT, "--out", bad],
         ["init", *SHORT, "--out", f"{bad}/m.safetensors"],
         ["inspect", bad],
@@ -57,6 +65,10 @@ def verbs(bad):
          f"{bad}/x.npy"],
         ["certify", bad, "--support", "1,5"],
         ["certify", model, "--support", "1,5", "--samples", "5", "--out", bad],
+        ["certify", bad, "--calibrate", "data/x_test.npy"],
+        ["certify", model, "--calibrate", f"{bad}/x.npy"],
+        ["certify", model, "--calibrate", "data/x_test.npy", "--coverage", "0.5",
+         "--confidence", "0.5", "--out", bad],
         ["export", bad, "--to", "npz", "--out", "m.npz"],
         ["export", model, "--to", "npz", "--out", f"{bad}/m.npz"],
     ]

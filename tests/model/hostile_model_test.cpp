@@ -36,13 +36,20 @@ protected:
                 fmt::format("pibinn-hostile-{}.safetensors", ::getpid())) {}
     ~HostileModel() override { std::filesystem::remove(path_); }
 
-    /// The error of loading this small model after a change of its metadata.
-    Error refused(const std::function<void(TensorMetadata&)>& change, Model model = some_model()) {
+    void write_changed(const Model& model, const std::function<void(TensorMetadata&)>& change) {
         model.save(path_);
         const std::string bytes = read_file(path_);
         SafeTensors file = parse_safetensors(bytes, "file");
         change(file.metadata);
         write_safetensors(path_, file.tensors, file.metadata);
+    }
+    void write_changed(const Model& model, const char* key, const std::string& text) {
+        write_changed(model, [&](TensorMetadata& m) { m[key] = text; });
+    }
+
+    /// The error of loading this small model after a change of its metadata.
+    Error refused(const std::function<void(TensorMetadata&)>& change, Model model = some_model()) {
+        write_changed(model, change);
         try {
             Model::load(path_);
         } catch (const Error& error) {
@@ -147,6 +154,71 @@ TEST_F(HostileModel, TakesNoMoreMemoryThanItsFileWarrants) {
         some_model(Structure::repeated(1, 1, 4)));
     EXPECT_TRUE(contains(prime.what(), "a basis fourier of 16381 entries would take 2146.7 MB"))
         << prime.what();
+    EXPECT_LT(peak_memory() - before, 64e6);
+}
+
+NetworkSpec tied(std::size_t layers) {
+    NetworkSpec spec;
+    spec.layers = layers;
+    spec.weights = WeightKind::tied;
+    return spec;
+}
+
+Model tied_dct(const NetworkSpec& spec) {
+    const Structure dense = Structure::dense(250, 500);
+    return untrained_model(spec, Operator::random(dense, OperatorEnsemble::dct, 1), 0.1);
+}
+
+/// Two taps, which are as good on a mask of any width.
+Model tied_taps(std::size_t layers, std::size_t polish = 0) {
+    NetworkSpec spec = tied(layers);
+    spec.polish = polish;
+    return untrained_model(spec, Operator::convolution(9, 8, {1.0F, 0.5F}, 0), 0.1);
+}
+
+std::string mask_of(std::size_t n) {
+    return fmt::format(R"({{"kind":"mask","m":{},"n":{}}})", n + 1, n);
+}
+
+TEST_F(HostileModel, RecoversInNoMoreMemoryThanItsFileWarrants) {
+    // Before recovery kept the last layers alone, these took up to 25 GB for one row.
+    const double before = peak_memory();
+    ThreadPool pool(1);
+    const auto recover = [&] {
+        const Model model = Model::load(path_);
+        const Batch y(1, model.op.rows());
+        EXPECT_EQ(recover_coefficients(model, y, pool), Batch(1, model.op.cols()));
+    };
+    tied_dct(tied(1000)).save(path_);
+    recover();
+    for (const std::size_t n : {50'000UL, 300'000UL}) {
+        write_changed(tied_taps(50), "pibinn.structure", mask_of(n));
+        recover();
+    }
+    EXPECT_LT(peak_memory() - before, 256e6);
+}
+
+TEST_F(HostileModel, ThatWouldTakeTooMuchToRecoverIsRefused) {
+    const double before = peak_memory();
+    for (const auto& [n, says] : std::vector<std::pair<std::size_t, const char*>>{
+             {8'000'000, "would take 256.0 MB"}, {1UL << 24, "beyond any memory"}}) {
+        const Error error = refused("pibinn.structure", mask_of(n), tied_taps(2));
+        EXPECT_EQ(error.kind(), ErrorKind::input);
+        EXPECT_TRUE(contains(error.what(), says)) << error.what();
+    }
+    // Polish copies columns of a mask in full.
+    Error error = refused("pibinn.structure", mask_of(50'000), tied_taps(2, 3));
+    EXPECT_TRUE(contains(error.what(), "and a row of 50000 would take")) << error.what();
+    NetworkSpec spec = tied(2);
+    spec.polish = 800;
+    tied_dct(spec).save(path_);
+    EXPECT_NO_THROW(Model::load(path_));
+    error = refused("pibinn.structure", R"({"kind":"dense","m":2000,"n":4000})", tied_dct(spec));
+    EXPECT_TRUE(contains(error.what(),
+                         "2 layers and 800 steps of polish of 8000000 links would "
+                         "take 6.42e+09 multiplications"))
+        << error.what();
+    EXPECT_TRUE(contains(error.what(), "use fewer layers")) << error.what();
     EXPECT_LT(peak_memory() - before, 64e6);
 }
 

@@ -256,6 +256,18 @@ TEST_P(NetworkCase, EveryLayerAgreesWithTheReference) {
     EXPECT_GT(largest, 0.1) << "the case is dead and tests nothing";
 }
 
+TEST_P(NetworkCase, MadeForRecoveryAloneRecoversTheSameBits) {
+    const DataSet set = draw(70);
+    const ParameterStore p = some_parameters(*network_, op_, *backend_, 1);
+    std::vector<Batch> layers, expected_layers;
+    const Batch expected = network_->recover_coefficients(p, set.y, pool_, &expected_layers);
+    const auto recovery = make_network(spec_, op_, *backend_, PassUse::recovery);
+    // Its memory grows with the rows that it is given.
+    recovery->recover_coefficients(p, set.y.view().row_range(0, 2), pool_);
+    EXPECT_EQ(recovery->recover_coefficients(p, set.y, pool_, &layers), expected);
+    EXPECT_EQ(layers, expected_layers);
+}
+
 TEST_P(NetworkCase, ResultsDoNotDependOnThreadsOrCompany) {
     const DataSet set = draw(150);
     const ParameterStore p = some_parameters(*network_, op_, *backend_, 1);

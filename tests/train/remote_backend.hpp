@@ -30,9 +30,9 @@ public:
     std::size_t shards() const override { return cpu_->shards(); }
     std::unique_ptr<UnrolledPass> unrolled_pass(const Block& block, std::span<const float> a,
                                                 std::size_t layers, std::size_t rows,
-                                                const Sites& sites) override {
+                                                const Sites& sites, PassUse use) override {
         return std::make_unique<RemoteUnrolledPass>(
-            *this, cpu_->unrolled_pass(block, a, layers, rows, sites));
+            *this, cpu_->unrolled_pass(block, a, layers, rows, sites, use));
     }
     std::unique_ptr<LinearPass> linear_pass(std::span<const std::size_t> widths,
                                             std::size_t rows) override {

@@ -64,8 +64,9 @@ public:
     std::unique_ptr<UnrolledPass> unrolled_pass(const Block& block,
                                                 std::span<const float> operator_values,
                                                 std::size_t layers, std::size_t rows,
-                                                const Sites& sites) override {
-        return std::make_unique<cpu::CpuUnrolledPass>(block, operator_values, layers, rows, sites);
+                                                const Sites& sites, PassUse use) override {
+        return std::make_unique<cpu::CpuUnrolledPass>(block, operator_values, layers, rows, sites,
+                                                      use);
     }
 
     std::unique_ptr<LinearPass> linear_pass(std::span<const std::size_t> widths,

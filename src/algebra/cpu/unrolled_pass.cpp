@@ -28,6 +28,9 @@ bool learns_theta(const LayerSettings& s) {
     return false;
 }
 
+/// Layers that forward looks at: its own and the two before.
+constexpr std::size_t kKept = 3;
+
 /// A threshold that follows the residual. Where that overflowed, everything is above it, so that
 /// what comes out tells.
 float residual_threshold(Activation activation, float tau) {
@@ -38,14 +41,13 @@ float residual_threshold(Activation activation, float tau) {
 }  // namespace
 
 CpuUnrolledPass::CpuUnrolledPass(const Block& block, std::span<const float> operator_values,
-                                 std::size_t layers, std::size_t max_rows, const Sites& sites)
+                                 std::size_t layers, std::size_t max_rows, const Sites& sites,
+                                 PassUse use)
     : products_(block),
       shrink_(sites, products_.n(), products_.n_stride()),
       layers_(layers),
       a_(products_.size()),
       a_by_row_(products_.size()),
-      w_(products_.size()),
-      w_by_row_(products_.size()),
       y_(max_rows * products_.m_stride()),
       q_(max_rows * products_.n_stride()),
       tau_(max_rows),
@@ -53,7 +55,7 @@ CpuUnrolledPass::CpuUnrolledPass(const Block& block, std::span<const float> oper
       omega_(max_rows),
       step_(max_rows),
       from_mean_(max_rows),
-      tape_(layers + 1),
+      tape_(use == PassUse::recovery ? std::min(layers + 1, kKept) : layers + 1),
       gp_(max_rows * products_.m_stride()) {
     products_.lay_out(operator_values, a_);
     products_.lay_out_rows(operator_values, a_by_row_);
@@ -109,8 +111,8 @@ void CpuUnrolledPass::centre_rows(float* rows) const {
 }
 
 void CpuUnrolledPass::residual(std::size_t k, const LayerScalars& s) {
-    Layer& now = tape_[k];
-    const Layer& before = tape_[k - 1];
+    Layer& now = at(k);
+    const Layer& before = at(k - 1);
     const bool first = k == 1;
     if (first && s.centre) centre_rows(y_.data());
     if (!first && s.beta == 0 && s.omega == 0 && !s.momentum && !s.residual_threshold) {
@@ -137,34 +139,11 @@ void CpuUnrolledPass::residual(std::size_t k, const LayerScalars& s) {
                    .mean_abs = now.mean_abs.data()});
 }
 
-CpuUnrolledPass::LayerScalars::LayerScalars(const LayerSettings& settings,
-                                            const LayerParameters& layer)
-    : LayerSettings(settings),
-      theta(number(layer.theta)),
-      step(layer.step.empty() ? 1.0F : number(layer.step)),
-      beta(number(layer.beta)),
-      omega(number(layer.omega)),
-      tied(layer.weights.empty()),
-      by_sites(false) {
-    if (activation == Activation::piecewise)
-        pieces = {layer.theta.count, numbers(layer.theta).data(), numbers(layer.gain).data()};
-    sites.activation = activation;
-    sites.theta = theta;
-    if (!layer.theta.empty()) {
-        static constexpr float whole = 1;
-        sites.pieces = pieces.count > 0 ? pieces : Pieces{1, numbers(layer.theta).data(), &whole};
-    }
-    sites.local = numbers(layer.local);
-    sites.prior = numbers(layer.prior);
-    sites.softening = softening;
-    sites.ramp = ramp;
-}
-
 void CpuUnrolledPass::forward(std::size_t k, const LayerSettings& settings,
                               const LayerParameters& layer) {
     LayerScalars s(settings, layer);
     s.by_sites = by_sites(settings);
-    Layer& now = tape_[k];
+    Layer& now = at(k);
     const bool earlier = k >= 3 && s.beta != 0;  // x_0 = 0 adds nothing
     now.beta = s.beta;
     now.omega = s.omega;
@@ -177,7 +156,10 @@ void CpuUnrolledPass::forward(std::size_t k, const LayerSettings& settings,
     const bool first = k == 1;
     if (first) remember(s.momentum);
     residual(k, s);
-    if (!s.tied) products_.lay_out_rows(numbers(layer.weights), w_by_row_);
+    if (!s.tied) {
+        w_by_row_.resize(products_.size());
+        products_.lay_out_rows(numbers(layer.weights), w_by_row_);
+    }
     products_.all_dots(rows_, now.r.data(), s.tied ? a_by_row_.data() : w_by_row_.data(),
                        q_.data());
     if (s.by_sites) {
@@ -215,7 +197,7 @@ void CpuUnrolledPass::forward(std::size_t k, const LayerSettings& settings,
 }
 
 ConstBatchView CpuUnrolledPass::x(std::size_t k) const {
-    const Rows& rows = momentum_ ? tape_[k].x : x_[k % 2];
+    const Rows& rows = momentum_ ? at(k).x : x_[k % 2];
     return {rows.data(), rows_, products_.n(), products_.n_stride()};
 }
 
@@ -360,7 +342,10 @@ void CpuUnrolledPass::backward(std::size_t k, const LayerSettings& settings,
     const bool with_omega = s.onsager && k > 1;
     const bool with_step = !layer.step.empty();
     if (k > 1 || with_step) {  // nothing else asks for dL/dr_1
-        if (!s.tied) products_.lay_out(numbers(layer.weights), w_);
+        if (!s.tied) {
+            w_.resize(products_.size());
+            products_.lay_out(numbers(layer.weights), w_);
+        }
         products_.gather(rows_, hz, support, s.tied ? a_.data() : w_.data(), nullptr, gr);
         const bool carried = k < layers_ && tape_[k + 1].omega != 0;
         const bool with_mean = s.residual_threshold && learns_theta(s);

@@ -15,7 +15,7 @@ namespace pibinn::cpu {
 class CpuUnrolledPass final : public UnrolledPass {
 public:
     CpuUnrolledPass(const Block& block, std::span<const float> operator_values, std::size_t layers,
-                    std::size_t max_rows, const Sites& sites);
+                    std::size_t max_rows, const Sites& sites, PassUse use);
 
     void start(ConstBatchView y) override;
     void forward(std::size_t k, const LayerSettings& settings,
@@ -67,12 +67,16 @@ private:
     void gradient_of_sites(std::size_t k, const LayerScalars& scalars,
                            const SupportGradientArgs& args, const LayerGradients& gradients);
 
+    /// What forward leaves of layer k. A pass for recovery keeps the last three: momentum looks two
+    /// layers back.
+    Layer& at(std::size_t k) { return tape_[k % tape_.size()]; }
+    const Layer& at(std::size_t k) const { return tape_[k % tape_.size()]; }
     Supports supports(const Layer& layer) const;
     /// Where a gradient passes: the support, or what a ramp lets through.
     Supports reach(const Layer& layer) const;
     /// Where x_k and A x_k go.
-    float* x_rows(std::size_t k) { return momentum_ ? tape_[k].x.data() : x_[k % 2].data(); }
-    float* p_rows(std::size_t k) { return momentum_ ? tape_[k].p.data() : p_.data(); }
+    float* x_rows(std::size_t k) { return momentum_ ? at(k).x.data() : x_[k % 2].data(); }
+    float* p_rows(std::size_t k) { return momentum_ ? at(k).p.data() : p_.data(); }
     /// Room for them.
     void remember(bool momentum);
     void remember_ramp(Layer& layer);
@@ -97,8 +101,7 @@ private:
     std::size_t layers_;
     std::size_t rows_ = 0;
     Rows a_, a_by_row_;  ///< the operator, in both layouts
-    Rows w_;             ///< the weights of the layer at hand, by column
-    Rows w_by_row_;
+    Rows w_, w_by_row_;  ///< the weights of the layer at hand, made when first needed
     Rows y_;
     Rows q_;
     bool momentum_ = false;

@@ -38,7 +38,7 @@ void CpuUnrolledPass::list_entries(std::size_t group, std::span<const std::uint3
 }
 
 void CpuUnrolledPass::forward_sites(std::size_t k, const LayerScalars& s) {
-    Layer& now = tape_[k];
+    Layer& now = at(k);
     const std::size_t stride = products_.n_stride();
     if (s.residual_threshold) share_mean(now);
     for (std::size_t i = 0; i < rows_; ++i) tau_[i] = s.residual_threshold ? now.mean_abs[i] : 1.0F;

@@ -35,7 +35,7 @@ public:
     std::unique_ptr<UnrolledPass> unrolled_pass(const Block& block,
                                                 std::span<const float> operator_values,
                                                 std::size_t layers, std::size_t,
-                                                const Sites& sites) override {
+                                                const Sites& sites, PassUse) override {
         if (!sites.apart())
             fail_usage("a CUDA device trains networks without groups and neighbours only",
                        "set TrainOptions::device = \"cpu\"");
