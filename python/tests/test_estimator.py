@@ -67,7 +67,7 @@ def test_every_parameter_takes_effect(data):
     usual = pibinn.UnrolledRecovery(data.operator, n_layers=3, max_epochs=2)
     base = usual.fit(data.measurements, data.signals).model_._core.to_bytes()
     changes = {"n_layers": 2, "weights": "one-bit", "activation": "soft", "update": "plain",
-               "delta": 0.9, "pieces": 2, "neighbours": 1, "polish": 3, "basis": "dct",
+               "delta": 0.9, "pieces": 2, "neighbours": 1, "centre": True, "polish": 3, "basis": "dct",
                "recipe": "paper", "augment": "none", "loss": "squared", "max_epochs": 1,
                "learning_rate": 0.01, "batch_size": 50, "test_size": 0.5, "random_state": 3}
     ran = {}
@@ -100,6 +100,13 @@ def test_vectors_share_their_support(rng):
         y.reshape(200, -1), x.reshape(200, -1))
     assert net.model_.spec["groups"] == "rows"
     assert net.score(y.reshape(200, -1), x.reshape(200, -1)) > 0.5
+
+
+def test_residuals_are_centred_where_the_operator_is_of_zeros_and_ones():
+    data = pibinn.datasets.synthetic(m=40, n=64, operator="bernoulli", train=500, test=100)
+    net = pibinn.UnrolledRecovery(n_layers=6, max_epochs=10).fit_dataset(data)
+    assert net.model_.spec["centre"]
+    assert net.score(data.test_measurements, data.test_signals) > 0.9
 
 
 def test_it_works_in_a_pipeline_and_a_grid(data):

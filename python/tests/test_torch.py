@@ -38,6 +38,14 @@ def structured(structure, **keywords):
     return net.fit_dataset(data).model_, data.test_measurements, data.test_signals
 
 
+def zeros_and_ones(operator, **keywords):
+    data = pibinn.datasets.synthetic(m=24, n=40, operator=operator, train=150, test=30)
+    net = pibinn.UnrolledRecovery(n_layers=4, max_epochs=2, polish=0, **keywords)
+    model = net.fit_dataset(data).model_
+    assert model.spec["centre"]
+    return model, data.test_measurements, data.test_signals
+
+
 def radio(kind, **keywords):
     sizes = {"beamspace": {"antennas": 32, "measurements": 16},
              "access": {"antennas": 2, "users": 48, "pilots": 16}, "fourier": {"m": 16, "n": 32}}
@@ -57,6 +65,8 @@ CASES = {
     **{f"{s} {w}": (lambda s=s, w=w: structured(s, weights=w, activation="soft"))
        for s in ("dense", "repeated", "blocks", "mask")
        for w in ("tied", "one-bit", "one-bit-layer", "one-bit-channel", "ternary", "float")},
+    **{f"{o} {w}": (lambda o=o, w=w: zeros_and_ones(o, weights=w))
+       for o in ("bernoulli", "binary-sparse") for w in ("tied", "one-bit", "float")},
     **{f"{s} {a}": (lambda s=s, a=a: structured(s, weights="float", activation=a))
        for s in ("dense", "repeated") for a in ("hard", "piecewise")},
     "plain": lambda: structured("dense", weights="float", activation="soft", update="plain"),

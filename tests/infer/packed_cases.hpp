@@ -9,6 +9,7 @@
 
 #include "model/cases.hpp"
 #include "pibinn/model.hpp"
+#include "problem/random_mask.hpp"
 
 namespace pibinn::testing {
 
@@ -260,6 +261,31 @@ inline const std::vector<Case>& cases() {
         return list;
     }();
     return all;
+}
+
+/// Networks that end with polish. Of zeros and ones, only with rows enough to find a support by,
+/// and columns that are not nearly the same.
+inline std::vector<Case> polish_cases() {
+    std::vector<Case> list;
+    const auto add = [&](const Structure& structure, WeightKind weights, bool centre) {
+        NetworkSpec spec = learned_spec(weights, Update::accelerated());
+        spec.polish = 4;
+        spec.centre = centre;
+        list.push_back({fmt::format("{} {}x{} {}{}", to_string(structure.kind()), structure.rows(),
+                                    structure.cols(), to_string(weights), centre ? " centred" : ""),
+                        structure, spec, centre ? Values::zero_one : Values::usual});
+    };
+    const Structure sparse = random_columns(31, 47, 6, 3);
+    for (const auto& structure :
+         {Structure::dense(13, 21), Structure::dense(50, 100), Structure::dense(110, 150),
+          Structure::dense(1, 4), Structure::repeated(40, 50, 3),
+          some_structure(StructureKind::blocks), some_mask(31, 47), sparse})
+        for (const auto weights : {WeightKind::one_bit, WeightKind::tied})
+            add(structure, weights, false);
+    for (const auto& structure : {Structure::dense(50, 100), Structure::dense(110, 150),
+                                  Structure::repeated(40, 50, 3), sparse})
+        add(structure, WeightKind::tied, true);
+    return list;
 }
 
 /// An operator of signs that columns scale, each by its own factor.

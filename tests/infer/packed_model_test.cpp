@@ -15,7 +15,6 @@
 #include "model/cases.hpp"
 #include "model/model_parameters.hpp"
 #include "pibinn/error.hpp"
-#include "problem/random_mask.hpp"
 #include "reference/reference.hpp"
 
 namespace pibinn {
@@ -29,7 +28,6 @@ using testing::some_measurements;
 using testing::some_model;
 using testing::some_structure;
 using testing::spec_of;
-using testing::Values;
 
 class EveryKernel : public ::testing::TestWithParam<std::string> {};
 
@@ -152,45 +150,32 @@ TEST_P(EveryKernel, GivesARowTheSameBitsInAnyCompany) {
 /// What polish should find: the float network's, whose layers round otherwise.
 TEST_P(EveryKernel, PolishesWhatTheLayersFound) {
     ThreadPool pool(1);
-    for (const auto& structure :
-         {Structure::dense(13, 21), Structure::dense(50, 100), Structure::dense(110, 150),
-          Structure::dense(1, 4), Structure::repeated(40, 50, 3),
-          some_structure(StructureKind::blocks), some_mask(31, 47), random_columns(31, 47, 6, 3)})
-        for (const auto& [weights, centre] :
-             std::vector<std::pair<WeightKind, bool>>{{WeightKind::one_bit, false},
-                                                      {WeightKind::tied, false},
-                                                      {WeightKind::tied, true}}) {
-            // Too few rows to find a support by, and ones whose columns are nearly the same.
-            if (centre && (structure.rows() < 20 || structure == some_mask(31, 47))) continue;
-            NetworkSpec spec = testing::learned_spec(weights, Update::accelerated());
-            spec.polish = 4;
-            spec.centre = centre;
-            Model model =
-                some_model({"", structure, spec, centre ? Values::zero_one : Values::usual}, 3);
-            model.cut = {0.2F};
-            const Batch y = some_measurements(model, 19, 5);
-            const PackedModel packed(model, GetParam());
-            std::vector<Batch> layers;
-            const Batch x = packed.recover_coefficients(y, pool, &layers);
-            EXPECT_EQ(layers.back(), x);
-            const Batch expected = recover_coefficients(model, y, pool);
-            float largest = 0;
-            for (const float v : expected.values()) largest = std::max(largest, std::abs(v));
-            for (std::size_t i = 0; i < x.size(); ++i)
-                EXPECT_NEAR(x.values()[i], expected.values()[i], 2e-4F * largest)
-                    << structure.rows() << " rows, entry " << i;
-            Batch alone(y.rows(), x.cols());
-            PackedModel::Workspace workspace(packed);
-            for (std::size_t i = 0; i < y.rows(); ++i)
-                packed.recover_coefficients(y.row(i), alone.row(i), workspace);
-            EXPECT_EQ(alone, x);
-            // It does something, unless any x on the support explains y.
-            model.spec.polish = 0;
-            model.cut.clear();
-            if (structure.rows() > 1) {
-                EXPECT_NE(PackedModel(model, GetParam()).recover_coefficients(y, pool), x);
-            }
+    for (const Case& c : testing::polish_cases()) {
+        SCOPED_TRACE(c.name);
+        Model model = some_model(c, 3);
+        model.cut = {0.2F};
+        const Batch y = some_measurements(model, 19, 5);
+        const PackedModel packed(model, GetParam());
+        std::vector<Batch> layers;
+        const Batch x = packed.recover_coefficients(y, pool, &layers);
+        EXPECT_EQ(layers.back(), x);
+        const Batch expected = recover_coefficients(model, y, pool);
+        float largest = 0;
+        for (const float v : expected.values()) largest = std::max(largest, std::abs(v));
+        for (std::size_t i = 0; i < x.size(); ++i)
+            EXPECT_NEAR(x.values()[i], expected.values()[i], 2e-4F * largest) << "entry " << i;
+        Batch alone(y.rows(), x.cols());
+        PackedModel::Workspace workspace(packed);
+        for (std::size_t i = 0; i < y.rows(); ++i)
+            packed.recover_coefficients(y.row(i), alone.row(i), workspace);
+        EXPECT_EQ(alone, x);
+        // It does something, unless any x on the support explains y.
+        model.spec.polish = 0;
+        model.cut.clear();
+        if (c.structure.rows() > 1) {
+            EXPECT_NE(PackedModel(model, GetParam()).recover_coefficients(y, pool), x);
         }
+    }
 }
 
 TEST_P(EveryKernel, PolishNeverLeavesMoreThanTheMeasurements) {
