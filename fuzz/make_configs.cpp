@@ -41,6 +41,9 @@ void make_configs(const std::filesystem::path& f) {
     write_file(place(f, "corpus/config/problem"),
                "seed = 3\n[problem]\nm = 8\nn = 16\ndensity = 0.1\nnoise_std = 1e-3\n"
                "structure = \"repeated\"\nrepeat = 4\n[model]\nlayers = 3\n");
+    write_file(place(f, "corpus/config/grid"),
+               "[problem]\nm = 8\nn = 16\n[grid]\nmodel.layers = [2, 3]\n"
+               "model.weights = [\"one-bit\", \"float\"]\n");
     write_file(place(f, "corpus/config/blocks"),
                "[problem]\nstructure = \"blocks\"\nblocks = [[4, 8], [2, 3]]\n"
                "support = [1, 5, 9]\n[model]\nweights = \"ternary\"\n");

@@ -7,6 +7,7 @@
 #include "core/file.hpp"
 #include "data/safetensors.hpp"
 #include "make_corpus.hpp"
+#include "pibinn/certificate.hpp"
 #include "pibinn/model.hpp"
 
 namespace pibinn::fuzz {
@@ -158,6 +159,16 @@ void make_models(const std::filesystem::path& f) {
     cosine.domain.patch = 2;
     cosine.domain.normalize = Normalize::patch;
     save("dct2", cosine);
+    Model certified = small_model(network(WeightKind::one_bit), dense);
+    const std::string hash = weights_hash(certified);
+    certified.metadata["pibinn.certificate"] =
+        json{{"weights_hash", hash}, {"statement", "s"}, {"verdict", "v"}, {"why", "w"}}.dump();
+    const json limit{{"value", 0.5}, {"rank", 7}, {"confidence", 0.9}};
+    certified.metadata["pibinn.calibration"] =
+        json{{"weights_hash", hash}, {"statement", "s"}, {"coverage", 0.9},    {"confidence", 0.9},
+             {"residual", limit},    {"length", limit},  {"nonzeros", nullptr}}
+            .dump();
+    save("certified", certified);
     Model turned = small_model(network(WeightKind::real), Structure::dense(1, 2));
     Matrix<float> psi(2, 2);
     psi(0, 1) = psi(1, 0) = 1;

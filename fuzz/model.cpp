@@ -2,6 +2,8 @@
 #include "pibinn/model.hpp"
 #include "harness.hpp"
 #include "model/model_parameters.hpp"
+#include "pibinn/calibration.hpp"
+#include "pibinn/certificate.hpp"
 #include "safetensors_mutator.hpp"
 
 using namespace pibinn;
@@ -20,6 +22,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
         require_fitting(model);
         count_bits(model);
         link_share(model.spec, model.op.structure());
+        attached_certificate(model);
+        attached_calibration(model);
     });
 }
 

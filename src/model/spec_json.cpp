@@ -102,6 +102,10 @@ Structure structure_from_json(const json& j, std::span<const std::uint32_t> offs
         return s;
     };
     const StructureKind kind = structure_kind(j, where);
+    // Of whatever kind, a field is of its type.
+    if (fields.has("imaginary")) fields.flag("imaginary");
+    if (fields.has("repeat")) fields.whole("repeat", 1, kLargestSide);
+    if (fields.has("blocks")) fields.pairs("blocks", kLargestSide);
     const bool is_complex = fields.has("complex") && fields.flag("complex");
     const auto complex_mask = [&] {
         if (m % 2 != 0 || n % 2 != 0)

@@ -10,6 +10,7 @@ from conftest import run, sets
 M, N, SIGNALS = 25, 50, 500  # 400 to train
 # Drawn once from all that are promised.
 ANY = tuple(10 ** np.random.default_rng(9).uniform((-9, -12), (9, 12)))
+DRAWN = [tuple(10 ** u) for u in np.random.default_rng(10).uniform((-9, -12), (9, 12), (4, 2))]
 SHRINK = ("model.weights=tied", "model.activation=piecewise")
 
 
@@ -66,6 +67,31 @@ def test_a_whole_training_is_the_same_in_any_unit(tmp_path, settings, units, opt
         assert history == usual, (x_unit, a_unit)
 
 
+def complex_training(folder, x_unit, a_unit, *settings):
+    folder.mkdir()
+    rng = np.random.default_rng(6)
+
+    def drawn(*shape):
+        return rng.normal(size=shape) + 1j * rng.normal(size=shape)
+
+    a, x = drawn(12, 20) / np.sqrt(24), drawn(250, 20) * (rng.random((250, 20)) < 0.1)
+    x[np.all(x == 0, axis=1), 0] = 1
+    result = run("train", *sets(
+        "problem.kind=arrays", "model.layers=3", "model.groups=complex", *settings,
+        f"problem.operator={save(folder, 'npy', 'A', a * a_unit)}",
+        f"problem.x={save(folder, 'npy', 'x', x * x_unit)}"), "--out", folder / "run")
+    assert result.returncode == 0, result.stderr
+    return (folder / "run" / "history.csv").read_text()
+
+
+@pytest.mark.parametrize("settings", [(), SHRINK, ("model.activation=hard",)],
+                         ids=["one-bit", "tied", "hard"])
+def test_a_training_of_complex_arrays_is_the_same_in_any_unit(tmp_path, settings):
+    usual = complex_training(tmp_path / "usual", 1, 1, *settings)
+    for number, units in enumerate(DRAWN[:2]):
+        assert complex_training(tmp_path / str(number), *units, *settings) == usual, units
+
+
 def guaranteed(folder, x_unit, a_unit):
     """The statement's norm and bound, and the test nmse, of a class whose norm nobody names."""
     folder.mkdir()
@@ -88,7 +114,7 @@ def guaranteed(folder, x_unit, a_unit):
 def test_a_guarantee_is_the_same_in_any_unit(tmp_path):
     usual = guaranteed(tmp_path / "usual", 1, 1)
     assert usual[2] < -30
-    for number, units in enumerate([(30, 1), (1e-3, 1), (3.3e-9, 17.7), (7.7e8, 3.7e-11)]):
+    for number, units in enumerate(DRAWN):
         norm, bound, nmse = guaranteed(tmp_path / str(number), *units)
         assert norm == pytest.approx(usual[0], rel=1e-4), units
         assert bound == pytest.approx(usual[1], abs=0.1), units
