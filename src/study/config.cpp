@@ -320,8 +320,8 @@ std::vector<ConfigKey> ModelReader::keys() {
          "true, or a number of rings; of \"wiener\" true by default",
          [&](const Value& v) { read_neighbours(v); }},
         {"centre", "", "true",
-         "residuals are taken less their mean, for operators whose columns have a mean in common; "
-         "by default of the accelerated update where they have one, as zeros and ones do",
+         "residuals less their mean; by default of the accelerated update where columns of the "
+         "operator have a mean in common, as zeros and ones do",
          [&](const Value& v) {
              spec.centre = v.flag();
              config.own.centre = true;

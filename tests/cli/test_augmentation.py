@@ -20,11 +20,9 @@ def nmse_of(folder, *settings):
 
 
 
-
-# One-bit weights of so few signals are no part of it (docs/configuration.md).
 @pytest.mark.parametrize("given, weights", [
-    (False, ["model.weights=float"]),
-    (True, ["model.weights=tied", "model.activation=piecewise"])], ids=["float", "tied-given"])
+    (False, ["model.weights=one-bit"]), (False, ["model.weights=float"]),
+    (True, ["model.weights=tied", "model.activation=piecewise"])], ids=["one-bit", "float", "tied-given"])
 def test_the_default_is_within_a_decibel_of_the_best(given, weights, tmp_path):
     rng = np.random.default_rng(3)
     a = rng.normal(size=(M, N)) / np.sqrt(M)

@@ -68,10 +68,10 @@ def test_one_number_of_one_stage_can_be_changed(tmp_path):
 def test_a_listed_stage_starts_from_that_of_the_recipe(tmp_path):
     summary = train(tmp_path / "run", epochs=sets('train.stage=[{name="joint", epochs=2}]'))
     assert list(summary["seconds"]) == ["joint"]
-    # Those of a shallow network, 3e-5 and 0.12, fitted from 50 measurements to 12.
-    assert rates(tmp_path / "run", "joint")[0] == 6e-5
-    # Moved by a few steps of 20 * 6e-5.
-    assert summary["scale"] == pytest.approx(0.24, rel=0.05) and summary["scale"] != 0.24
+    # Those of a shallow network, 3e-4 and 0.12, fitted from 50 measurements to 12.
+    assert rates(tmp_path / "run", "joint")[0] == pytest.approx(6e-4)
+    # Moved by a few steps of 20 * 6e-4.
+    assert summary["scale"] == pytest.approx(0.24, rel=0.2) and summary["scale"] != 0.24
 
 
 def test_numbers_that_were_stated_are_not_fitted_to_the_operator(tmp_path):

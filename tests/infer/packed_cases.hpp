@@ -147,7 +147,7 @@ inline void add_centred(std::vector<Case>& list) {
                               StructureKind::mask})
                 add(some_structure(kind), weights, update);
             for (auto [m, n] : std::vector<std::pair<std::size_t, std::size_t>>{
-                     {13, 21}, {50, 100}, {80, 131}, {129, 257}})
+                     {13, 21}, {50, 100}, {80, 137}, {129, 257}})
                 add(Structure::dense(m, n), weights, update);
             add(some_mask(130, 60), weights, update);
         }
