@@ -306,11 +306,9 @@ std::vector<ConfigKey> ModelReader::keys() {
         {"pieces", "4", "", "of activation \"piecewise\": thresholds and gains per layer",
          [&](const Value& v) { spec.pieces = v.whole(1, kMostPieces); }},
         {"groups", "", "\"complex\"",
-         "entries that are shrunk by their common magnitude: \"complex\" (real and imaginary "
-         "part), "
-         "\"rows\" (the same entry of all vectors of a row) or \"none\"; by default what the "
-         "signals "
-         "are",
+         "entries that are shrunk by their common magnitude: \"complex\" (both parts), \"rows\" "
+         "(of "
+         "all vectors of a row) or \"none\"; by default what the signals are",
          [&](const Value& v) {
              spec.groups = v.word(parse_groups);
              config.own.groups = true;
@@ -328,8 +326,7 @@ std::vector<ConfigKey> ModelReader::keys() {
          }},
         {"polish", "", "6",
          "conjugate-gradient steps on the support of the last layer, after it, whole groups where "
-         "there are groups; 0 for none; by default 6 for learned shrinks where training signals "
-         "gain 1 dB by them; \"wiener\" has no support",
+         "there are groups; 0 for none; by default 6 for learned shrinks that gain 1 dB by them",
          [&](const Value& v) {
              spec.polish = v.whole(0, 1000);
              config.own_polish = true;
