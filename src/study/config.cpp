@@ -306,8 +306,7 @@ std::vector<ConfigKey> ModelReader::keys() {
         {"pieces", "4", "", "of activation \"piecewise\": thresholds and gains per layer",
          [&](const Value& v) { spec.pieces = v.whole(1, kMostPieces); }},
         {"groups", "", "\"complex\"",
-         "entries that are shrunk by their common magnitude: \"complex\" (both parts), \"rows\" "
-         "(of "
+         "entries shrunk by their common magnitude: \"complex\" (both parts), \"rows\" (those of "
          "all vectors of a row) or \"none\"; by default what the signals are",
          [&](const Value& v) {
              spec.groups = v.word(parse_groups);
