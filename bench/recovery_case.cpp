@@ -75,7 +75,8 @@ RecoveryCase model_case(Model model, double density, std::size_t rows, ThreadPoo
 bool peers_can_run(const Model& model) {
     return model.spec.architecture == Architecture::unrolled &&
            (model.spec.activation == Activation::soft || model.spec.has_gains()) &&
-           model.spec.polish == 0 && model.op.structure().kind() == StructureKind::dense;
+           model.spec.polish == 0 && !model.spec.centre &&
+           model.op.structure().kind() == StructureKind::dense;
 }
 
 RecoveryNetwork network_of(const Model& model) {

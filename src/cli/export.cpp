@@ -78,7 +78,8 @@ void run_export(const Arguments& arguments) {
         "Writes a model as an .npz archive: the operator A and the weights W1 .. WK as "
         "float32 matrices (one block of a 'repeated' structure; none where they are tied to A), "
         "complex64 where operator and signals are complex, "
-        "theta, and gain, step, beta, omega and cut where the model has them. A model of signals "
+        "theta, and gain, step, beta, omega and cut where the model has them, and centre where "
+        "residuals are taken less their mean. A model of signals "
         "in a basis also has basis (a basis "
         "vector per column), mean, deviation and, of pictures, patch (pixels per side): the "
         "network "
@@ -104,6 +105,7 @@ void run_export(const Arguments& arguments) {
     for_each_scalar(model, [&](const char* name, const std::vector<float>& values) {
         exported.add(name, values);
     });
+    if (model.spec.centre) exported.add("centre", 1);
     ThreadPool pool(line.threads());
     exported.add(model.domain, model.op.cols(), pool);
     write_npz(out, exported.arrays);

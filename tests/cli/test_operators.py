@@ -100,6 +100,8 @@ def test_a_tied_network_is_far_ahead_of_zero_on_all_of_them(operator, tmp_path):
     assert summary["model"].get("centre", False) == centred
     assert ("centred residuals" in succeed("inspect", "run/model.safetensors",
                                            cwd=tmp_path)) == centred
+    succeed("export", "run/model.safetensors", "--to", "npz", "--out", "m.npz", cwd=tmp_path)
+    assert ("centre" in np.load(tmp_path / "m.npz").files) == centred
 
 
 def test_a_matrix_of_zeros_and_ones_is_centred_unless_it_is_not_to_be(tmp_path):
