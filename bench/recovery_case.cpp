@@ -114,10 +114,11 @@ std::string case_name(const RecoveryCase& c) {
 void write_case(const std::filesystem::path& folder, const RecoveryCase& c, const Batch& ours) {
     const NetworkSpec& spec = c.model.spec;
     if (!peers_can_run(c.model) || spec.tied() || spec.has_gains() || spec.update.step)
-        fail_usage(fmt::format("no other peer runs a {} {} network with activation {}",
-                               to_string(c.model.op.structure().kind()),
-                               to_string(spec.architecture), to_string(spec.activation)),
-                   "remove --cases: peers run dense unrolled networks with the soft threshold");
+        fail_usage(
+            fmt::format("no other peer runs a {} {} network with activation {}{}",
+                        to_string(c.model.op.structure().kind()), to_string(spec.architecture),
+                        to_string(spec.activation), spec.centre ? " and centred residuals" : ""),
+            "remove --cases: peers run dense unrolled networks with the soft threshold");
     const RecoveryNetwork network = network_of(c.model);
     std::filesystem::create_directories(folder);
     const auto write = [&](const char* name, std::span<const float> values, std::size_t rows) {

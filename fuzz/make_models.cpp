@@ -174,7 +174,10 @@ void make_models(const std::filesystem::path& f) {
     psi(0, 1) = psi(1, 0) = 1;
     turned.domain.basis = Basis::from_matrix(psi, "psi");
     save("basis", turned);
-    // What format 3 adds: complex numbers, groups, neighbours, variances.
+    // What format 3 adds: centred residuals, complex numbers, groups, neighbours, variances.
+    NetworkSpec centred = shrink;
+    centred.centre = true;
+    save("centred", small_model(centred, Structure::dense(6, 5), OperatorEnsemble::bernoulli));
     save("complex",
          complex_model(network(WeightKind::one_bit), complex_operator(false), Groups::complex));
     save("complex-float",

@@ -78,6 +78,7 @@ struct TrainResult {
 /// How the program would train a network, with what a caller may want to say differently.
 struct TrainOptions {
     std::string recipe = "default";
+    OwnChoices own = {};  ///< of the network: what is not to follow from the problem
     std::uint64_t seed = 1;
     std::string device = "cpu";         ///< where numbers live: "cpu", "cuda" or "cuda-tf32"
     std::filesystem::path folder = {};  ///< as TrainJob::folder

@@ -6,17 +6,21 @@ namespace pibinn {
 
 namespace {
 
-/// Each column less what `level` says of it.
-template <class Level>
-std::vector<float> less_level(const Block& block, std::span<const float> links,
-                              const Level& level) {
+/// A copy of the links of a full block, after change(column) of each.
+template <class Change>
+std::vector<float> changed_columns(const Block& block, std::span<const float> links,
+                                   const Change& change) {
     std::vector<float> out(links.begin(), links.end());
-    for (std::size_t j = 0; j < block.cols; ++j) {
-        const std::span<float> column = std::span(out).subspan(j * block.rows, block.rows);
-        const float off = level(std::span<const float>(column));
-        for (float& v : column) v -= off;
-    }
+    for (std::size_t j = 0; j < block.cols; ++j)
+        change(std::span(out).subspan(j * block.rows, block.rows));
     return out;
+}
+
+void level(std::span<float> column) {
+    const auto [least, most] = std::minmax_element(column.begin(), column.end());
+    const float low = *least, high = *most;
+    const float half = (high - low) / 2, middle = low + half;
+    for (float& v : column) v = v == low ? -half : v == high ? half : v - middle;
 }
 
 }  // namespace
@@ -39,14 +43,11 @@ void centre(std::span<float> values) {
 }
 
 std::vector<float> centred_columns(const Block& block, std::span<const float> links) {
-    return less_level(block, links, mean_of);
+    return changed_columns(block, links, centre);
 }
 
 std::vector<float> levelled_columns(const Block& block, std::span<const float> links) {
-    return less_level(block, links, [](std::span<const float> column) {
-        const auto [low, high] = std::minmax_element(column.begin(), column.end());
-        return *low + (*high - *low) / 2;
-    });
+    return changed_columns(block, links, level);
 }
 
 }  // namespace pibinn

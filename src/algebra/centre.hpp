@@ -19,8 +19,8 @@ void centre(std::span<float> values);
 std::vector<float> centred_columns(const Block& block, std::span<const float> links);
 
 /// The links of a full block, each column less the middle between its smallest and its largest. To
-/// a centred residual r both are one, since what they differ by multiplies the sum of r; and of a
-/// column of zeros and ones this one is a column of signs.
+/// a centred residual r both are one, since what they differ by multiplies the sum of r. A column
+/// of two values becomes one of signs: both get the same magnitude, whatever the middle rounds to.
 std::vector<float> levelled_columns(const Block& block, std::span<const float> links);
 
 }  // namespace pibinn

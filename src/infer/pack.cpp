@@ -146,14 +146,20 @@ void pack_operator(std::span<const float> links, const SignLayout& layout, Packe
     }
 }
 
-/// The links of layer k in one block as its product takes them: where a tied network centres its
-/// residuals, columns of zeros and ones are columns of signs.
-std::vector<float> product_links(const Model& model, const Block& block, std::size_t k) {
-    const auto links = model.layer_links(k + 1).subspan(block.first_link, block.links());
-    if (model.spec.tied() && model.spec.centre && block.full())
-        return levelled_columns(block, links);
-    return {links.begin(), links.end()};
-}
+/// The links of layer k in one block as its product takes them.
+struct ProductLinks {
+    std::vector<float> levelled;  ///< empty where they are as they are
+    std::span<const float> all;
+
+    ProductLinks(const ProductLinks&) = delete;
+    ProductLinks(const Model& model, const Block& block, std::size_t k)
+        : all(model.layer_links(k + 1).subspan(block.first_link, block.links())) {
+        // Where a tied network centres its residuals, columns of zeros and ones are ones of signs.
+        if (!model.spec.tied() || !model.spec.centre || !block.full()) return;
+        levelled = levelled_columns(block, all);
+        all = levelled;
+    }
+};
 
 /// The magnitudes of a layer's weights in one block: one for all of them, or one for every column.
 std::vector<float> weight_sizes(const Model& model, const Block& block, std::size_t k,
@@ -176,7 +182,8 @@ void pack_weights(const Model& model, const Block& from, const SignLayout& layou
                   PackedBlock& block) {
     PackedLayer& layer = block.layers[k];
     const float step = model.step_of(k + 1);
-    const std::vector<float> weights = product_links(model, from, k);
+    const ProductLinks links(model, from, k);
+    const std::span<const float> weights = links.all;
     const std::vector<float> sizes = weight_sizes(model, from, k, weights);
     if (sizes.size() == 1) {
         layer.scale *= step * sizes[0] / static_cast<float>(block.planes);
@@ -274,7 +281,8 @@ std::vector<PackedBlock> pack_blocks(const Model& model, const SignLayout& layou
 
 bool ties_to_signs(const Model& model) {
     for (const Block& block : model.op.structure().parts()) {
-        const std::vector<float> links = product_links(model, block, 0);
+        const ProductLinks product(model, block, 0);
+        const std::span<const float> links = product.all;
         for (std::size_t j = 0; j < block.cols; ++j) {
             const std::size_t begin = block.column_begin(j);
             for (std::size_t l = begin; l < block.column_begin(j + 1); ++l)

@@ -75,11 +75,7 @@ void require_fitting(const Model& model) {
     const Structure& s = model.op.structure();
     if (s.rows() == 0 || s.cols() == 0)
         fail_usage(fmt::format("Model::op is {} x {}", s.rows(), s.cols()), hint);
-    if (model.spec.centre && s.is_complex())
-        fail_usage(
-            "the rows of a complex operator hold real and imaginary parts, which have no "
-            "mean in common",
-            "leave NetworkSpec::centre off");
+    if (model.spec.centre) require_centre(model.op);
     const std::size_t stored = model.spec.tied() ? 0 : model.spec.layers;
     if (model.weights.size() != stored)
         fail_usage(fmt::format("Model::weights has {} layers, but its network needs {}",
@@ -160,19 +156,21 @@ Model model_of(const NetworkSpec& spec, const Operator& op, const ParameterStore
 
 Model untrained_model(const NetworkSpec& spec, const Operator& op, double theta) {
     spec.validate();
+    if (spec.centre) require_centre(op);
     ParameterStore latent(std::make_shared<const ParameterLayout>(spec, op.structure()));
     // A tied network takes its step where others have it in their weights.
     const auto step =
         static_cast<float>(1.0 / (spec.centre ? centred_squared_norm(op) : op.squared_norm()));
+    const std::vector<float> links = starting_links(op, spec.centre);
     double magnitude = 0;
-    for (float a : op.values()) magnitude += std::abs(a) * step;
+    for (float a : links) magnitude += std::abs(a) * step;
     for (std::size_t k = 1; k <= spec.layers; ++k) {
         auto w = latent.weights(k);
         // A fully connected layer after the first has no operator to start from: the identity.
         const std::size_t n = op.cols();
         for (std::size_t l = 0; l < w.size(); ++l)
             w[l] = spec.architecture == Architecture::unrolled || k == 1
-                       ? (w.size() == op.values().size() ? step * op.values()[l] : 0.0F)
+                       ? (w.size() == links.size() ? step * links[l] : 0.0F)
                        : (l / n == l % n ? 1.0F : 0.0F);
     }
     start_soft(spec, theta, latent);
@@ -180,7 +178,7 @@ Model untrained_model(const NetworkSpec& spec, const Operator& op, double theta)
     std::fill(latent.cut().begin(), latent.cut().end(), kUsualCut);
     std::fill(latent.step().begin(), latent.step().end(), spec.tied() ? step : 1.0F);
     for (float& scale : latent.scale())
-        scale = static_cast<float>(magnitude / static_cast<double>(op.values().size()));
+        scale = static_cast<float>(magnitude / static_cast<double>(links.size()));
     ParameterStore effective(latent.shared_layout());
     make_effective(spec.weights, latent, effective, *make_cpu_backend());
     return model_of(spec, op, effective);

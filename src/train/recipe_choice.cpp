@@ -82,7 +82,7 @@ NetworkSpec fit_network(const Problem& problem, NetworkSpec spec, OwnChoices own
             spec.groups = Groups::complex;
     }
     if (spec.neighbours > 0) spec.grid = domain.patch;
-    if (!own.centre) spec.centre = spec.update.onsager && has_common_mean(problem.op);
+    if (!own.centre && spec.update.onsager && has_common_mean(problem.op)) spec.centre = true;
     return spec;
 }
 

@@ -35,10 +35,10 @@ Piece starting_piece(std::size_t pieces, std::size_t j) {
 void start_as_amp(const NetworkSpec& spec, const Operator& op, const Recipe& recipe,
                   ParameterStore& latent) {
     const double energy = column_energy(op, spec.centre);  // what AMP has as 1
+    const std::vector<float> links = starting_links(op, spec.centre);
     for (std::size_t k = 1; k <= spec.layers; ++k) {
         const auto w = latent.weights(k);
-        for (std::size_t l = 0; l < w.size(); ++l)
-            w[l] = static_cast<float>(op.values()[l] / energy);
+        for (std::size_t l = 0; l < w.size(); ++l) w[l] = static_cast<float>(links[l] / energy);
     }
     std::fill(latent.step().begin(), latent.step().end(),
               static_cast<float>(spec.tied() ? 1 / energy : 1));

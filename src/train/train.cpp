@@ -15,6 +15,7 @@
 #include "model/storable.hpp"
 #include "pibinn/communicator.hpp"
 #include "pibinn/error.hpp"
+#include "problem/common_mean.hpp"
 #include "problem/noise_words.hpp"
 #include "problem/signal_marks.hpp"
 #include "problem/units.hpp"
@@ -202,6 +203,7 @@ TrainResult train(const TrainJob& asked, ThreadPool& pool, const ProgressSink& p
     if (asked.problem == nullptr) fail_usage("a training needs a problem", "set TrainJob::problem");
     const Problem& problem = *asked.problem;
     asked.spec.validate();
+    if (asked.spec.centre) require_centre(problem.op);
     require_storable(asked.spec, problem.op);
     const NormalisedProblem own = normalised(problem);
     const Problem& trained = *own.problem;
@@ -297,7 +299,7 @@ TrainResult train(const TrainJob& asked, ThreadPool& pool, const ProgressSink& p
 TrainResult train(const Problem& problem, const NetworkSpec& spec, const TrainOptions& options) {
     TrainJob job;
     job.problem = &problem;
-    job.spec = fit_network(problem, network_for(options.recipe, spec));
+    job.spec = fit_network(problem, network_for(options.recipe, spec), options.own);
     job.recipe = recipe_for(problem, job.spec, options.recipe);
     job.seed = options.seed;
     job.device = options.device;
