@@ -25,7 +25,7 @@ void level(std::span<float> column) {
 
 }  // namespace
 
-float mean_of(std::span<const float> values) {
+float centre_of(std::span<const float> values) {
     if (values.empty()) return 0;
     constexpr std::size_t chains = 4;  // one would wait for each addition
     double sums[chains]{};
@@ -38,7 +38,7 @@ float mean_of(std::span<const float> values) {
 }
 
 void centre(std::span<float> values) {
-    const float mean = mean_of(values);
+    const float mean = centre_of(values);
     for (float& v : values) v -= mean;
 }
 

@@ -9,7 +9,7 @@
 namespace pibinn {
 
 /// The mean of some numbers, added in float64 in an order of its own: the same on every target.
-float mean_of(std::span<const float> values);
+float centre_of(std::span<const float> values);
 
 /// Takes their mean off.
 void centre(std::span<float> values);

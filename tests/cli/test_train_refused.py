@@ -171,7 +171,7 @@ def test_a_file_of_someone_else_is_not_overwritten(name, tmp_path):
     (sets("train.batch=40"), ["batch was 50, is now 40"]),
     (sets("model.layers=4"), ["network/layers was 3, is now 4"]),
     (sets("model.weights=ternary"), ["another training"]),
-    (sets("train.stage.joint.learning_rate=0.5"), ["learning_rate was 6e-05, is now 0.5"]),
+    (sets("train.stage.joint.learning_rate=0.5"), ["learning_rate was 0.0006, is now 0.5"]),
     (sets("train.stage.joint.epochs=5"), ["epochs was 4, is now 5"]),
     (sets("train.stage.joint.momentum=0.5"), ["momentum was 0.99, is now 0.5"]),
     (sets('train.stage=[{name="pretrain"}, {name="joint"}]'), ["stages/2 was {", "is now nothing"]),

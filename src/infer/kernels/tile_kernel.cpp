@@ -45,7 +45,7 @@ struct TileLayers {
     /// With the mean of each row as it is given, so that both kernels take the same one off.
     static HWY_NOINLINE void CentreMeasurements(const RecoverArgs& args, float* y) {
         for (std::size_t i = 0; i < args.rows; ++i) {
-            const float mean = mean_of({args.y + i * args.y_stride, args.block.m});
+            const float mean = centre_of({args.y + i * args.y_stride, args.block.m});
             for (std::size_t row = 0; row < args.block.m; ++row) y[row * kWidth + i] -= mean;
         }
     }
