@@ -364,7 +364,10 @@ void Trainer::fail_diverged(const Stage& stage) const {
         fmt::format("training diverged in epoch {} (stage '{}', {})", state_.history.size() + 1,
                     stage.name, layer ? fmt::format("layer {}", layer) : "last layer"),
         stage.scale > 0 ? "lower scale or learning_rate, or set clip in that stage"
-                        : "lower learning_rate or set clip in that stage");
+        : state_.history.empty() && recipe_.start == Start::amp
+            ? "columns that are much alike are not for a start as AMP: set Recipe::start = "
+              "Start::ista"
+            : "lower learning_rate or set clip in that stage");
 }
 
 }  // namespace pibinn

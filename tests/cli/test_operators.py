@@ -116,6 +116,7 @@ def test_a_matrix_of_zeros_and_ones_is_centred_unless_it_is_not_to_be(tmp_path):
     assert summary["test_energy_nmse_db"] < -10
     other = run("train", *options, *sets("model.centre=false"), "--out", "other", cwd=tmp_path)
     assert other.returncode == 1 and "training diverged" in other.stderr
+    assert 'set train.start = "ista"' in other.stderr
 
 
 def test_what_does_not_know_centred_residuals_refuses_them(tmp_path):
