@@ -202,7 +202,7 @@ def test_an_array_that_does_not_convert_is_told_with_a_hint(net, data, kind):
 
 
 def test_a_tensor_with_a_gradient_is_told_and_one_without_is_read(data, net):
-    torch = pytest.importorskip("torch", reason="PyTorch is not installed (Debian: python3-torch)",
+    torch = pytest.importorskip("torch", reason="skipped: no PyTorch (Debian: python3-torch)",
                                 exc_type=ImportError)
     y = torch.tensor(data.test_measurements.tolist())
     assert np.array_equal(net.model_.recover(y), net.model_.recover(data.test_measurements))

@@ -7,11 +7,11 @@ import pytest
 
 import pibinn
 
-torch = pytest.importorskip("torch", reason="PyTorch is not installed (Debian: python3-torch)",
+torch = pytest.importorskip("torch", reason="skipped: no PyTorch (Debian: python3-torch)",
                             exc_type=ImportError)
 deepinv = pytest.importorskip(
     "deepinv", exc_type=ImportError,
-    reason="deepinv is not installed: it needs a PyTorch 2 of gigabytes")
+    reason="skipped: deepinv is not installed: it needs a PyTorch 2 of gigabytes")
 
 
 from pibinn.deepinv import UnrolledReconstructor  # noqa: E402

@@ -177,7 +177,7 @@ def test_files_of_any_name(tmp_path_factory, kind, path, keys):
 @QUICK
 @given(THINGS, THINGS)
 def test_pictures_of_anything(truth, found):
-    matplotlib = pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    matplotlib = pytest.importorskip("matplotlib", reason="skipped: matplotlib is not installed")
     matplotlib.use("Agg")
     from matplotlib import pyplot
     try:

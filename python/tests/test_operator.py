@@ -104,7 +104,7 @@ def test_a_large_linear_operator_warns_of_its_size():
 
 
 def test_an_operator_of_pylops_becomes_a_matrix():
-    pylops = pytest.importorskip("pylops", reason="pylops is not installed")
+    pylops = pytest.importorskip("pylops", reason="skipped: pylops is not installed")
     derivative = pylops.FirstDerivative(12, dtype="float64")
     assert np.allclose(Operator(derivative).to_dense(), derivative.todense())
 

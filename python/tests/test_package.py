@@ -23,7 +23,7 @@ from conftest import ROOT
 
 PACKAGE = ROOT / "python" / "pibinn"
 WHEEL = os.environ.get("PIBINN_WHEEL", "")
-needs_wheel = pytest.mark.skipif(not WHEEL, reason="scripts/check-python names the wheel it built")
+needs_wheel = pytest.mark.skipif(not WHEEL, reason="skipped: no wheel; scripts/check-python makes one")
 MODULES = ["", ".operator", ".model", ".estimator", ".solvers", ".datasets", ".studies", ".plots",
            ".certificate"]
 
@@ -84,8 +84,8 @@ def test_there_are_four_notebooks():
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs_as_written_and_shows_a_picture(path, tmp_path):
-    nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed")
-    nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed")
+    nbformat = pytest.importorskip("nbformat", reason="skipped: nbformat is not installed")
+    nbclient = pytest.importorskip("nbclient", reason="skipped: nbclient is not installed")
     book = nbformat.read(path, as_version=4)
     # The time of all cores, which other work on the machine does not stretch.
     book.cells.append(nbformat.v4.new_code_cell("import time; print(time.process_time())"))
@@ -100,7 +100,7 @@ def test_a_notebook_runs_as_written_and_shows_a_picture(path, tmp_path):
 
 
 def test_types_are_checked_by_mypy(tmp_path):
-    pytest.importorskip("mypy", reason="mypy is not installed")
+    pytest.importorskip("mypy", reason="skipped: mypy is not installed")
     run = subprocess.run([sys.executable, "-m", "mypy", "--config-file", ROOT / "pyproject.toml",
                           "--cache-dir", tmp_path, PACKAGE], capture_output=True, text=True)
     assert run.returncode == 0, run.stdout
@@ -247,7 +247,7 @@ def test_importing_is_quick_and_takes_no_scikit_learn():
 
 
 def test_pictures_are_drawn(data, net):
-    matplotlib = pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    matplotlib = pytest.importorskip("matplotlib", reason="skipped: matplotlib is not installed")
     matplotlib.use("Agg")
     from pibinn import plots
     assert plots.plot_history(net).lines and plots.plot_layers(net).lines

@@ -12,8 +12,8 @@ from joblib import Parallel, delayed
 import pibinn
 from conftest import ROOT
 
-da = pytest.importorskip("dask.array", reason="Dask is not installed")
-distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
+da = pytest.importorskip("dask.array", reason="skipped: Dask is not installed")
+distributed = pytest.importorskip("distributed", reason="skipped: dask.distributed is not installed")
 
 
 @pytest.fixture(scope="module")

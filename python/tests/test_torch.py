@@ -9,7 +9,7 @@ import pibinn
 from pibinn import _core
 from pibinn._arrays import split_complex
 
-torch = pytest.importorskip("torch", reason="PyTorch is not installed (Debian: python3-torch)",
+torch = pytest.importorskip("torch", reason="skipped: no PyTorch (Debian: python3-torch)",
                             exc_type=ImportError)
 from pibinn.torch import UnrolledNet  # noqa: E402
 
