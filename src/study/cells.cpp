@@ -42,6 +42,36 @@ SeedRun train_cell(const Cell& cell, std::shared_ptr<const Problem> problem,
     return seed;
 }
 
+bool is_real(const Config& config) {
+    return config.problem.kind == ProblemKind::images ||
+           config.problem.kind == ProblemKind::signals;
+}
+
+/// Roughly, of all layers.
+double links_of(const Config& config) {
+    const SyntheticSpec& spec = config.problem.spec;
+    double m = static_cast<double>(spec.m), n = static_cast<double>(spec.n);
+    if (is_real(config)) {
+        const RealConfig& real = config.problem.real;
+        n = config.problem.kind == ProblemKind::images
+                ? static_cast<double>(real.patch * real.patch)
+                : 512;
+        m = real.ratio * n;
+    }
+    double blocks = 1;
+    if (spec.structure == StructureKind::repeated) {
+        blocks = static_cast<double>(spec.repeat);
+        if (config.dense_network) blocks *= blocks;
+    }
+    return static_cast<double>(config.model.layers) * blocks * m * n;
+}
+
+/// Networks that fill the memory by themselves, six numbers for each weight while they train.
+bool is_large(const Config& config) {
+    constexpr double kLargeLinks = 1e8;
+    return !config.model.tied() && links_of(config) >= kLargeLinks;
+}
+
 }  // namespace
 
 std::uint64_t total_work(std::span<const Cell> cells) {
@@ -51,26 +81,11 @@ std::uint64_t total_work(std::span<const Cell> cells) {
 }
 
 std::uint64_t epoch_work(const Config& config) {
-    const ProblemConfig& problem = config.problem;
-    const SyntheticSpec& spec = problem.spec;
-    double m = static_cast<double>(spec.m), n = static_cast<double>(spec.n);
-    double rows = static_cast<double>(spec.train);
-    if (problem.kind == ProblemKind::images || problem.kind == ProblemKind::signals) {
-        n = problem.kind == ProblemKind::images
-                ? static_cast<double>(problem.real.patch * problem.real.patch)
-                : 512;
-        m = problem.real.ratio * n;
-        rows = 4000;
-    }
-    double blocks = 1;
-    if (spec.structure == StructureKind::repeated) {
-        blocks = static_cast<double>(spec.repeat);
-        if (config.dense_network) blocks *= blocks;
-    }
-    const double layers = static_cast<double>(config.model.layers);
+    double rows = static_cast<double>(config.problem.spec.train);
+    if (is_real(config)) rows = 4000;
     // Weights that are trained take a product more per layer.
     const double products = config.model.tied() ? 2 : 3;
-    return 1 + static_cast<std::uint64_t>(1e-6 * rows * blocks * products * layers * m * n);
+    return 1 + static_cast<std::uint64_t>(1e-6 * rows * products * links_of(config));
 }
 
 std::set<std::size_t> run_cells(std::span<const Cell> cells, const CellProblem& problem,
@@ -82,41 +97,52 @@ std::set<std::size_t> run_cells(std::span<const Cell> cells, const CellProblem& 
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
         return cells[a].work * cells[a].epochs() > cells[b].work * cells[b].epochs();
     });
+    const auto others = std::stable_partition(
+        order.begin(), order.end(), [&](std::size_t i) { return is_large(cells[i].run->config); });
     // All ranks and threads for the only one, unless its numbers are where no rank can send them.
     const bool together = cells.size() == 1;
     const bool shared = together && cells[0].run->device == "cpu";
     if (together && !shared && !ranks.first()) return {};
-    Dealer dealer(together ? alone() : ranks, std::move(order), progress);
-    const auto train_some = [&](std::size_t) {
-        while (const auto next = dealer.next()) {
-            const std::size_t i = *next;
-            try {
-                SeedRun seed =
-                    train_cell(cells[i], problem(i),
-                               dealer.progress().sink(cells[i].work, cells[i].run->label), pool,
-                               shared ? ranks : alone());
-                if (!seed.result.finished || (shared && !ranks.first())) continue;
-                done(i, std::move(seed));
+    Communicator& dealt_to = together ? alone() : ranks;
+    const std::size_t large =
+        dealt_to.several() ? 0 : static_cast<std::size_t>(others - order.begin());
+    Dealer dealer(dealt_to, std::move(order), progress);
+    const auto train_next = [&] {
+        const auto next = dealer.next();
+        if (!next) return false;
+        const std::size_t i = *next;
+        try {
+            SeedRun seed = train_cell(cells[i], problem(i),
+                                      dealer.progress().sink(cells[i].work, cells[i].run->label),
+                                      pool, shared ? ranks : alone());
+            if (!seed.result.finished || (shared && !ranks.first())) return true;
+            done(i, std::move(seed));
+            dealer.finished(i);
+        } catch (const Error& error) {
+            if (failed && error.kind() == ErrorKind::failed) {
+                if (!shared || ranks.first()) failed(i, error);
                 dealer.finished(i);
-            } catch (const Error& error) {
-                if (failed && error.kind() == ErrorKind::failed) {
-                    if (!shared || ranks.first()) failed(i, error);
-                    dealer.finished(i);
-                    continue;
-                }
-                dealer.progress().stop();
-                if (dealer.fail(error)) return;
-                throw;
-            } catch (...) {
-                dealer.progress().stop();
-                throw;
+                return true;
             }
+            dealer.progress().stop();
+            if (dealer.fail(error)) return false;
+            throw;
+        } catch (...) {
+            dealer.progress().stop();
+            throw;
+        }
+        return true;
+    };
+    for (std::size_t i = 0; i < large; ++i)
+        if (!train_next()) break;
+    const auto train_rest = [&](std::size_t) {
+        while (train_next()) {
         }
     };
     if (together)
-        train_some(0);
+        train_rest(0);
     else
-        pool.run(std::min(pool.threads(), cells.size()), train_some);
+        pool.run(std::min(pool.threads(), cells.size() - large), train_rest);
     return dealer.close();
 }
 

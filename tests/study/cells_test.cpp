@@ -66,6 +66,35 @@ TEST(RunCells, TrainsEveryCellTheLongestFirst) {
     EXPECT_EQ(progress.done(), 10u);
 }
 
+TEST(RunCells, LargeNetworksTrainOneByOneBeforeTheOthers) {
+    const TestFolder folder;
+    std::vector<TrainingRun> runs = tiny_runs(folder, {1, 2, 3, 4});
+    const Config small = runs[0].config;
+    for (const std::size_t large : {0, 2}) runs[large].config.problem.spec.n = 100'000'000;
+    TrainingProgress progress({}, 10);
+    ThreadPool pool(2);
+    std::mutex mutex;
+    std::vector<std::size_t> order;
+    std::size_t at_once = 0;
+    run_cells(
+        cells_of(runs),
+        [&](std::size_t i) {
+            const std::lock_guard lock(mutex);
+            order.push_back(i);
+            at_once += order.size() <= 2 ? 1 : 0;
+            EXPECT_LE(at_once, 1u);
+            return seed_problem(small, 0, pool);
+        },
+        [&](std::size_t, SeedRun) {
+            const std::lock_guard lock(mutex);
+            at_once -= at_once > 0 ? 1 : 0;
+        },
+        progress, pool);
+    ASSERT_EQ(order.size(), 4u);
+    EXPECT_EQ(order[0], 2u);
+    EXPECT_EQ(order[1], 0u);
+}
+
 TEST(RunCells, WhatIsStoppedIsNotDoneAndTheOthersDoNotStart) {
     const TestFolder folder;
     const std::vector<TrainingRun> runs = tiny_runs(folder, {5, 5, 5});
