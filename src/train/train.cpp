@@ -51,18 +51,38 @@ std::string history_csv(const Recipe& recipe, std::span<const EpochRecord> histo
     return csv;
 }
 
-/// The scores of all layers on one set; the last layer's are those of the model.
-Metrics score(const Model& model, const DataSet& set, ThreadPool& pool,
-              std::vector<double>& nmse_db_per_layer) {
-    std::vector<Batch> layers;
-    recover_coefficients(model, set.y, pool, &layers);
-    Metrics last;
-    for (const Batch& x : layers) {
-        last = measure(set.x, x);
-        nmse_db_per_layer.push_back(last.nmse_db);
-    }
-    return last;
+/// Where a model is scored: on the processor, as it will recover; but to score 4000 signals by 10^9
+/// weights there took longer than to train them, so that large ones stay on the device.
+std::string_view scoring_device(std::string_view trained_on, const Model& model) {
+    constexpr std::size_t kLargeLinks = 100'000'000;
+    return trained_on == "cpu" || model.links() < kLargeLinks ? "cpu" : "cuda";
 }
+
+/// Scores a model as it is stored, by float32.
+class Scorer {
+public:
+    Scorer(const Model& model, std::string_view device, ThreadPool& pool)
+        : backend_(make_backend(device)),
+          network_(make_network(model.spec, model.op, *backend_, PassUse::recovery)),
+          parameters_(parameters_of(model), *backend_),
+          pool_(pool) {}
+
+    /// The scores of all layers on one set; the last layer's are those of the model.
+    Metrics operator()(const DataSet& set, std::vector<double>& nmse_db_per_layer) {
+        std::vector<Batch> layers;
+        network_->recover_coefficients(parameters_, set.y, pool_, &layers);
+        std::vector<Metrics> metrics(layers.size());
+        pool_.run(layers.size(), [&](std::size_t k) { metrics[k] = measure(set.x, layers[k]); });
+        for (const Metrics& of_layer : metrics) nmse_db_per_layer.push_back(of_layer.nmse_db);
+        return metrics.back();
+    }
+
+private:
+    std::unique_ptr<Backend> backend_;
+    std::unique_ptr<Network> network_;
+    DeviceParameters parameters_;
+    ThreadPool& pool_;
+};
 
 /// All ranks: writes what a stopped training needs to go on, or the history alone.
 void keep(const TrainJob& job, Trainer& trainer, const std::string& identity, bool state) {
@@ -272,8 +292,9 @@ TrainResult train(const TrainJob& asked, ThreadPool& pool, const ProgressSink& p
         if (asked_class.norm == 0) asked_class.norm = signals->norm * units.signal;
         result.guarantee = guaranteed_result(asked_class, result.model, pool);
     }
-    result.train = score(result.model, problem.train, pool, result.train_nmse_db_per_layer);
-    result.test = score(result.model, problem.test, pool, result.test_nmse_db_per_layer);
+    Scorer score(result.model, scoring_device(job.device, result.model), pool);
+    result.train = score(problem.train, result.train_nmse_db_per_layer);
+    result.test = score(problem.test, result.test_nmse_db_per_layer);
     require_finite(result);
     result.warnings = training_warnings(problem, result);
     if (result.guarantee) warn_of_strangers(problem, *result.guarantee, result.warnings);

@@ -129,12 +129,12 @@ void Trainer::run_epoch() {
         // All rows in one batch: their order makes no difference.
         std::vector<std::uint32_t> rows(count);
         std::iota(rows.begin(), rows.end(), 0U);
-        loss = run_batch(stage, record.rate, rows, rows_->whole(*network_));
+        loss = run_batch(stage, record.rate, rows, rows_->whole(*network_, pool_));
     } else {
         const auto order = Stream(seed_, Purpose::shuffle, number).permutation(count);
         for (std::size_t at = 0; at < count; at += batch) {
             const auto rows = std::span(order).subspan(at, std::min(batch, count - at));
-            loss += run_batch(stage, record.rate, rows, rows_->batch(rows, *network_));
+            loss += run_batch(stage, record.rate, rows, rows_->batch(rows, *network_, pool_));
         }
     }
     network_->set_ramp(0, 0);  // what is measured is what is stored
@@ -273,7 +273,7 @@ double Trainer::test_nmse_db() {
 
 void Trainer::validate() {
     make_effective(kind_in(recipe_.stages[state_.stage]), latent_, effective_, backend_);
-    const BatchPart held_out = rows_->held_out(*network_);
+    const BatchPart held_out = rows_->held_out(*network_, pool_);
     const Batch x = network_->recover_on_first(effective_, held_out, pool_);
     double error = 0;
     if (ranks_.first()) {

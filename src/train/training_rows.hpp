@@ -33,13 +33,13 @@ public:
     std::span<const float> signal(std::size_t row) const { return x_.row(row); }
 
     /// All ranks: what this one's passes take of a batch of these rows, until the next batch.
-    BatchPart batch(std::span<const std::uint32_t> rows, const Network& network);
+    BatchPart batch(std::span<const std::uint32_t> rows, const Network& network, ThreadPool& pool);
     /// The same of all rows in one batch, in their order.
-    BatchPart whole(const Network& network);
+    BatchPart whole(const Network& network, ThreadPool& pool);
 
     /// All ranks: the problem's rows that are not trained on, for the passes of this one. Signals
     /// are left out.
-    BatchPart held_out(const Network& network);
+    BatchPart held_out(const Network& network, ThreadPool& pool);
 
     /// All ranks: the first signals of the problem, as many as there are.
     DataSet first(std::size_t count) const;
@@ -69,6 +69,7 @@ private:
     std::size_t begin_ = 0;
     std::size_t x_cols_ = 0, y_cols_ = 0;  ///< of a folded row
     std::vector<double> energies_;
+    std::vector<FoldedRow> batch_rows_;
     Batch batch_x_, batch_y_;
     std::optional<Batch> held_out_y_;           ///< once somebody asked for it
     std::vector<std::vector<float>> out_, in_;  ///< rows of a batch that go to ranks, and come
