@@ -34,6 +34,7 @@ void restart_with_better_blas(char** argv) {
 }
 
 std::string time_text(double value) {
+    if (value < 0.1) return fmt::format("{:.3g}", value);  // of one signal among many on a device
     return fmt::format("{:.{}f}", value, value < 10 ? 2 : (value < 100 ? 1 : 0));
 }
 

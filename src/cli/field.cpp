@@ -59,7 +59,7 @@ void run_field(const Arguments& arguments) {
     Console console(line.output());
 
     study.folder = out;
-    study.machine = machine_text();
+    study.machine = machine_text(study.device);
     study.date = today();
     study.command = field_command(study);
     ThreadPool pool(line.threads());

@@ -57,7 +57,7 @@ void run_reproduce(const Arguments& arguments) {
     Console console(line.output());
 
     request.folder = out;
-    request.machine = machine_text();
+    request.machine = machine_text(request.device);
     request.date = today();
     request.command = command_of(request, false);
     request.commit = commit();

@@ -56,7 +56,7 @@ void run_study(const Arguments& arguments) {
         for (const std::string& name : grid_files())
             require_other_file((study.folder / name).string(), inputs);
     };
-    study.machine = machine_text();
+    study.machine = machine_text(study.device);
     study.date = today();
     study.command = grid_command(study);
     ThreadPool pool(line.threads());

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "core/cuda_module.hpp"
+
 namespace pibinn {
 
 std::string machine_text() {
@@ -18,6 +20,11 @@ std::string machine_text() {
             break;
         }
     return fmt::format("{}, {} cores", name, std::thread::hardware_concurrency());
+}
+
+std::string machine_text(std::string_view device) {
+    const std::string name = device == "cpu" ? std::string() : cuda_device_name();
+    return name.empty() ? machine_text() : fmt::format("{}, {}", machine_text(), name);
 }
 
 std::string host_name() {

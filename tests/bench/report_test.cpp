@@ -83,6 +83,7 @@ TEST(BenchText, NamesWhatTellsNetworksApart) {
 TEST(BenchText, RefusesAnUnknownBench) { EXPECT_THROW(results_text({measured("speed")}), Error); }
 
 TEST(TimeText, ShowsThreeDigits) {
+    EXPECT_EQ(time_text(0.003271), "0.00327");
     EXPECT_EQ(time_text(1.524), "1.52");
     EXPECT_EQ(time_text(37.24), "37.2");
     EXPECT_EQ(time_text(1285.3), "1285");
