@@ -195,11 +195,10 @@ ReproducedTable make_table(const ReproductionRequest& request, const Reproductio
     table.protocol = experiment.protocol;
     table.open = experiment.open;
     table.differs = experiment.differs;
-    table.command =
-        fmt::format("pibinn reproduce {}{}{}{} --out DIR", experiment.id,
-                    request.quick ? " --quick" : "",
-                    request.seeds > 0 ? fmt::format(" --seeds {}", request.seeds) : "",
-                    request.device != "cpu" ? fmt::format(" --device {}", request.device) : "");
+    table.command = fmt::format(
+        "pibinn reproduce {}{}{}{} --out DIR", experiment.id, request.quick ? " --quick" : "",
+        request.seeds > 0 ? fmt::format(" --seeds {}", request.seeds) : "",
+        request.device != "cpu" ? fmt::format(" --device {}", request.device) : "");
     table.has_paper = table.has_ours = false;
     std::set<std::string> stages;
     for (const std::string& name : experiment.shown) {

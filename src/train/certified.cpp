@@ -47,11 +47,14 @@ CertifiedSet::CertifiedSet(const Problem& problem, const NetworkSpec& spec)
     : spec_(spec), op_(problem.op) {
     const Structure& s = op_.structure();
     if (spec.architecture != Architecture::unrolled || s.kind() == StructureKind::mask ||
-        !is_certifiable(spec.activation) || spec.centre)
+        !is_certifiable(spec.activation))
         fail_usage(
             "Stage::alpha is for unrolled networks on dense, repeated or "
-            "blocks operators with activation soft or hard and residuals that are not centred",
+            "blocks operators with activation soft or hard",
             "remove it");
+    if (spec.centre)
+        fail_usage("Stage::alpha is for networks whose residuals are not centred",
+                   "leave NetworkSpec::centre off, or remove it");
     std::set<Place> places;
     for (std::size_t row = 0; row < problem.train.x.rows(); ++row)
         for (std::size_t u = 0; u < s.repeat(); ++u)

@@ -71,6 +71,19 @@ double alpha_by_definition(const Model& model) {
     return most;
 }
 
+TEST(CertifiedSet, SaysThatCentredResidualsAreToBeLeftOff) {
+    ThreadPool pool(1);
+    NetworkSpec spec = network(Activation::soft, WeightKind::one_bit);
+    spec.centre = true;
+    try {
+        CertifiedSet(fixed_problem(pool, false), spec);
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_NE(error.message().find("not centred"), std::string::npos) << error.message();
+        EXPECT_NE(error.hint().find("NetworkSpec::centre off"), std::string::npos) << error.hint();
+    }
+}
+
 }  // namespace
 
 TEST(CertifiedSet, AlphaIsThatOfItsDefinition) {
