@@ -114,6 +114,7 @@ void Dealer::serve() {
     const auto fail = [this](const Error& error) {
         const std::lock_guard lock(mutex_);
         if (!failure_) failure_.emplace(error);
+        silent_ = true;
         progress_.stop();
     };
     try {
@@ -147,7 +148,7 @@ std::set<std::size_t> Dealer::close() {
     for (bool said = false;;) {
         {
             const std::lock_guard lock(mutex_);
-            if (gone_ + 1 == ranks_.size() || failure_) break;
+            if (gone_ + 1 == ranks_.size() || silent_) break;
         }
         if (!said && progress_.stopped() && Clock::now() - start > kPatience) {
             said = true;

@@ -40,8 +40,8 @@ public:
     /// Another rank than 0 failed: rank 0 throws the error from close(). False on rank 0 itself.
     bool fail(const Error& error);
 
-    /// After the last next() of this rank. Rank 0 waits for the others, and returns what they have
-    /// finished.
+    /// After the last next() of this rank. Rank 0 waits for the others, also where one of them has
+    /// failed: they save their trainings. Returns what they have finished.
     std::set<std::size_t> close();
 
 private:
@@ -63,6 +63,7 @@ private:
     std::size_t dealt_ = 0;
     std::size_t gone_ = 0;  ///< ranks that have nothing more to do
     bool closing_ = false;
+    bool silent_ = false;              ///< rank 0 failed at answering, and does not go on
     std::set<std::size_t> elsewhere_;  ///< finished by other ranks
     std::optional<Error> failure_;
     std::map<std::size_t, ProgressSink> sinks_;  ///< by rank

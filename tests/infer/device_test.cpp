@@ -257,7 +257,8 @@ TEST(Device, RefusesNetworksThatItDoesNotRun) {
     EXPECT_THROW(Recoverer(untrained_model(spec, op, 0.1), "cuda"), Error);
     NetworkSpec centred;
     centred.centre = true;
-    EXPECT_THROW(Recoverer(untrained_model(centred, op, 0.1), "cuda"), Error);
+    const Model model = untrained_model(centred, op, 0.1);
+    EXPECT_THROW(Recoverer(model, "cuda"), Error);
 }
 
 TEST(Device, IsRefusedByNameWhereThereIsNone) {

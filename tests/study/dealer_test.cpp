@@ -1,6 +1,7 @@
 #include "study/dealer.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <thread>
 
@@ -8,6 +9,8 @@
 
 namespace pibinn::study {
 namespace {
+
+constexpr auto kPatience = std::chrono::seconds(20);
 
 /// Ranks that are threads of one process, as far as questions and answers go.
 struct Talk {
@@ -35,7 +38,10 @@ public:
         std::unique_lock lock(talk_.mutex);
         talk_.question = question;
         talk_.asked = true;
-        talk_.answered.wait(lock, [&] { return talk_.ready; });
+        if (!talk_.answered.wait_for(lock, kPatience, [&] { return talk_.ready; })) {
+            ADD_FAILURE() << "nobody answers '" << question << "'";
+            return "";
+        }
         talk_.ready = false;
         return talk_.answer;
     }
@@ -126,6 +132,8 @@ TEST(Dealer, AStopOfRankZeroStopsTheOthers) {
 TEST(Dealer, AnErrorOfAnotherRankIsThrownByRankZero) {
     TwoRanks ranks({1, 2}, {}, [](Dealer& dealer) {
         EXPECT_TRUE(dealer.fail(Error(ErrorKind::io, "cannot write 'x'", "make room")));
+        // It still has something to save, and then says that it is gone.
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
     });
     try {
         ranks.dealer.close();
