@@ -230,8 +230,10 @@ def test_ranks_that_are_told_to_stop_save_first(tmp_path):
     checkpoint = tmp_path / "run" / "checkpoint.safetensors"
     job = start(3, "train", *LONG, "--out", "run", cwd=tmp_path)
     wait_for(job, checkpoint.exists)
-    for rank in range(3):  # as Slurm does before the time is up
-        os.kill(process_of(job, rank), signal.SIGTERM)
+    # All at once, as Slurm does before the time is up: to look one up takes as long as others need
+    # to save and leave.
+    for process in [process_of(job, rank) for rank in range(3)]:
+        os.kill(process, signal.SIGTERM)
     out, error = job.communicate(timeout=60)
     refused(subprocess.CompletedProcess([], job.returncode, out, error), "stopped after",
             "checkpoint saved", "--resume", code=1)
