@@ -11,6 +11,7 @@
 #include "study/dealer.hpp"
 #include "study/problem_source.hpp"
 #include "study/run_folder.hpp"
+#include "train/large_network.hpp"
 
 namespace pibinn::study {
 
@@ -66,10 +67,8 @@ double links_of(const Config& config) {
     return static_cast<double>(config.model.layers) * blocks * m * n;
 }
 
-/// Networks that fill the memory by themselves, six numbers for each weight while they train.
 bool is_large(const Config& config) {
-    constexpr double kLargeLinks = 1e8;
-    return !config.model.tied() && links_of(config) >= kLargeLinks;
+    return !config.model.tied() && links_of(config) >= static_cast<double>(kLargeNetworkLinks);
 }
 
 }  // namespace

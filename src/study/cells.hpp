@@ -36,8 +36,8 @@ using CellDone = std::function<void(std::size_t i, SeedRun seed)>;
 using CellFailed = std::function<void(std::size_t i, const Error& error)>;
 
 /// Trains the cells side by side over the pool, the longest first, each on one thread, into folders
-/// that exist; but those of 10^8 links and more before, one by one on all threads. Once the
-/// progress is asked to stop, running ones write their checkpoints and the others do not start:
+/// that exist. One process trains large networks before the others, one by one on all threads. Once
+/// the progress is asked to stop, running ones write their checkpoints and the others do not start:
 /// `done` hears of none of these. What one of them throws stops the others, unless it is failed
 /// work and `failed` is there to hear of it.
 ///

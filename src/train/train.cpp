@@ -21,6 +21,7 @@
 #include "problem/units.hpp"
 #include "train/checkpoint.hpp"
 #include "train/guarantee.hpp"
+#include "train/large_network.hpp"
 #include "train/polish_choice.hpp"
 #include "train/trainer.hpp"
 
@@ -54,8 +55,7 @@ std::string history_csv(const Recipe& recipe, std::span<const EpochRecord> histo
 /// Where a model is scored: on the processor, as it will recover; but to score 4000 signals by 10^9
 /// weights there took longer than to train them, so that large ones stay on the device.
 std::string_view scoring_device(std::string_view trained_on, const Model& model) {
-    constexpr std::size_t kLargeLinks = 100'000'000;
-    return trained_on == "cpu" || model.links() < kLargeLinks ? "cpu" : "cuda";
+    return trained_on == "cpu" || model.links() < kLargeNetworkLinks ? "cpu" : "cuda";
 }
 
 /// Scores a model as it is stored, by float32.

@@ -39,7 +39,8 @@ void TrainingRows::begin_epoch(Augment augment, std::uint64_t seed, std::uint64_
         y_ = set_.y;
     }
     if (augment == Augment::none && !energies_.empty()) return;  // those of the epoch before
-    // One thread took a seventh of a training step on a CUDA device for rows of 10,000 entries.
+    // By one thread, these sums were 2 of the 22 ms of a training step of 256 x 10,000 entries on a
+    // CUDA device.
     std::vector<double> mine(shares_.most(), 0.0);
     pool.run_chunks(own_rows, kEnergyRows, [&](std::size_t, std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {
