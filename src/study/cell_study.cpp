@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "algebra/backend.hpp"
 #include "core/escape.hpp"
 #include "core/file.hpp"
 #include "core/folder.hpp"
@@ -128,9 +129,18 @@ std::size_t Study::finished() const {
         results_.begin(), results_.end(), [](const CellResult& r) { return r.finished(); }));
 }
 
+void Study::require_device() const {
+    for (std::size_t i = 0; i < size(); ++i)
+        if (!path_exists(cell_file(i))) {
+            make_backend(device_);
+            return;
+        }
+}
+
 bool Study::train(const ProgressSink& listener, ThreadPool& pool, Communicator& ranks) {
     const bool started = path_exists(folder_ / kStudyFile);
     if (ranks.first()) {
+        require_device();
         require_own_folder();
         if (!own_) own_.emplace().add(folder_);
         require_own_folder();  // nothing came in between

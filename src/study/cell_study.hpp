@@ -49,6 +49,8 @@ public:
     /// Refuses a folder that holds something else, is of another version, or whose cells are of
     /// another configuration. Nothing is made.
     void require_own_folder() const;
+    /// Refuses a device that is not there before anything is made. What is finished needs none.
+    void require_device() const;
     /// Trains what is left to train; false when the listener asked to stop. From then on the folder
     /// is this study's alone, so that its results are written beside no other study's. With several
     /// ranks all call this, and rank 0 alone has the results and answers true.

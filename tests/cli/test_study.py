@@ -106,6 +106,13 @@ def test_a_wrong_grid_is_refused_before_anything_is_made(grid, what, tmp_path):
     assert what in refuse("study", "grid.toml", "--out", "s", cwd=tmp_path)
 
 
+def test_a_device_that_is_not_there_is_refused_before_anything_is_made(tmp_path):
+    (tmp_path / "grid.toml").write_text("[grid]\nmodel.layers = [2, 3]\n")
+    for words in (("study", "grid.toml"), ("reproduce", "bits")):
+        assert "unknown device 'gpu'" in refuse(*words, "--device", "gpu", "--out", "s", cwd=tmp_path)
+        assert tree(tmp_path) == ["grid.toml"]
+
+
 def test_a_million_cells_are_counted_and_asked_about(tmp_path):
     many = list(range(1, 101))
     (tmp_path / "grid.toml").write_text(
